@@ -1,0 +1,406 @@
+package memory
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/andreimerlescu/concert/line"
+)
+
+// FuzzOperations plays a sequence of operations against the line and a model
+// of it that keeps everything in plain slices. The model does not judge: it
+// takes verdicts as they come, checks that they were allowed, and knows what
+// must follow from them.
+func FuzzOperations(f *testing.F) {
+	f.Add([]byte{1, 1, 1, 2, 1, 3, 4, 0, 0, 90, 4, 1, 6, 0, 3, 0, 0, 10, 4, 2})
+	f.Add([]byte{9, 0, 1, 1, 1, 2, 1, 3, 7, 2, 0, 20, 5, 0, 8, 1, 6, 0, 6, 0, 11, 0})
+	f.Add([]byte{2, 1, 2, 2, 2, 3, 2, 4, 2, 5, 7, 3, 4, 1, 0, 200, 0, 200, 11, 1, 4, 2, 12, 0, 4, 0})
+	f.Add([]byte{9, 9, 1, 1, 1, 1, 10, 2, 10, 3, 6, 0, 0, 1, 3, 0, 3, 0, 3, 0, 6, 0, 5, 1})
+	f.Fuzz(func(t *testing.T, ops []byte) {
+		m := newModel(t)
+		for len(ops) >= 2 && len(ops) < 4000 {
+			m.play(ops[0]%14, int(ops[1]))
+			ops = ops[2:]
+			m.check()
+			m.checkReplay()
+		}
+	})
+}
+
+type model struct {
+	t       *testing.T
+	l       *Line
+	now     time.Time
+	set     line.Settings
+	tickets []*modelTicket // in line order
+	stands  []*modelStand
+	slots   []line.Slot
+	used    []line.Ticket // no longer in line
+	sweepAt time.Time
+	who     int
+	replay  *line.Replay // of the line since its start
+}
+
+type modelTicket struct {
+	ticket  line.Ticket
+	seen    time.Time
+	polled  bool
+	atDoor  int
+	private bool // issued to a request at the door that has not been answered
+}
+
+type modelStand struct {
+	door   line.Door
+	ticket *modelTicket // nil: an entry without a place
+}
+
+func newModel(t *testing.T) *model {
+	s := settings(2)
+	s.DoorMax, s.TTL, s.PerClient = 5, time.Minute, 4
+	m := &model{t: t, now: start, set: s, sweepAt: start.Add(s.Sweep)}
+	m.begin()
+	return m
+}
+
+// begin starts a new line.
+func (m *model) begin() {
+	m.l = New(Options{Settings: m.set, Start: m.now, Jitter: rand.NewPCG(1, 2), Record: true})
+	s, _ := m.l.Snapshot(m.t.Context(), m.now)
+	m.replay = line.NewReplay(s)
+}
+
+// checkReplay compares the line with its first snapshot and all changes since.
+func (m *model) checkReplay() {
+	want, _ := m.l.Snapshot(m.t.Context(), m.now)
+	for _, c := range m.l.Changes(nil) {
+		m.replay.Apply(c)
+	}
+	got := m.replay.Snapshot()
+	if got.Sequence != want.Sequence || len(got.Tickets) != len(want.Tickets) {
+		m.t.Fatalf("replayed to change %d with %d tickets, want %d with %d", got.Sequence, len(got.Tickets), want.Sequence, len(want.Tickets))
+	}
+	for i, g := range got.Tickets {
+		w := want.Tickets[i]
+		if g.Ticket != w.Ticket || g.Promoted != w.Promoted || g.Rank != w.Rank || g.Polled && !w.Polled || w.Polled && !w.Absent && (!g.Polled || g.Absent) {
+			m.t.Fatalf("replayed ticket %d is %+v, want %+v", i+1, g, w)
+		}
+	}
+}
+
+func (m *model) play(op byte, arg int) {
+	ctx := m.t.Context()
+	switch op {
+	case 0:
+		m.now = m.now.Add(time.Duration(arg) * 40 * time.Millisecond)
+	case 1, 2:
+		m.who = (m.who + arg) % 7
+		m.enter(line.Entry{Client: somebody(m.who), MayHold: op == 1}, nil)
+	case 3:
+		if k := m.pick(arg); k != nil {
+			m.enter(line.Entry{Ticket: k.ticket, Client: somebody(9), MayHold: arg%3 != 0, NoPlace: arg%7 == 0}, k)
+		}
+	case 4:
+		m.poll(arg)
+	case 5:
+		if n := len(m.stands); n > 0 {
+			m.leave(m.stands[arg%n], arg%2 == 0)
+		}
+	case 6:
+		if n := len(m.slots); n > 0 {
+			m.l.Release(m.now, m.slots[arg%n])
+			m.slots = slices.Delete(m.slots, arg%n, arg%n+1)
+		}
+	case 7:
+		m.promote(arg)
+	case 8:
+		if k := m.pick(arg); k != nil {
+			if err := m.l.Remove(ctx, m.now, k.ticket); err != nil {
+				m.t.Fatal(err)
+			}
+			m.forget(k)
+		}
+	case 9:
+		m.set.Policy.Cap = arg % 6
+		m.set.DoorMax = arg % 9
+		m.set.Mode = line.Mode(arg / 64 % 3)
+		_ = m.l.Configure(ctx, m.now, m.set) // never fails
+	case 10:
+		m.enter(line.Entry{Client: somebody(8), NoPlace: true, MayHold: arg%2 == 0}, nil)
+	case 11:
+		m.advance()
+	case 12:
+		m.restart()
+	case 13:
+		if n := len(m.used); n > 0 {
+			if st, _ := m.l.Poll(ctx, m.now, m.used[arg%n]); st.Known {
+				m.t.Fatalf("ticket %d is known after its end", m.used[arg%n].Number)
+			}
+		}
+	}
+}
+
+func (m *model) pick(arg int) *modelTicket {
+	if len(m.tickets) == 0 {
+		return nil
+	}
+	return m.tickets[arg%len(m.tickets)]
+}
+
+func (m *model) forget(k *modelTicket) {
+	m.used = append(m.used, k.ticket)
+	m.tickets = slices.DeleteFunc(m.tickets, func(o *modelTicket) bool { return o == k })
+}
+
+func (m *model) dead(k *modelTicket) bool {
+	life := m.set.TTL
+	if !k.polled {
+		life = min(life, m.set.FirstPollGrace)
+	}
+	return k.atDoor == 0 && m.now.Sub(k.seen) >= life
+}
+
+// enter plays an entry, of ticket k if there is one.
+func (m *model) enter(e line.Entry, k *modelTicket) {
+	m.catchUp()
+	if k != nil && !slices.Contains(m.tickets, k) {
+		return // it was let in meanwhile
+	}
+	glance := e.NoPlace && !e.MayHold
+	if k != nil && !glance && m.dead(k) {
+		m.forget(k)
+		k = nil
+	}
+	d, _ := m.l.Enter(m.t.Context(), m.now, e)
+	if k != nil && !glance {
+		k.seen, k.polled, k.private = m.now, true, false
+	}
+	switch d.Verdict {
+	case line.Admitted:
+		m.admitted(d.Slot)
+		order := slices.Clone(m.tickets)
+		if k != nil && !glance {
+			order = order[:slices.Index(order, k)]
+			m.forget(k)
+		}
+		m.checkAhead(order)
+	case line.AtDoor:
+		m.stand(e, d, k)
+	case line.Waiting:
+		if e.NoPlace || m.set.Mode == line.Closed && k == nil {
+			m.t.Fatalf("%+v was given a place", e)
+		}
+		if k == nil {
+			m.tickets = append(m.tickets, &modelTicket{ticket: d.Place.Ticket, seen: m.now})
+		} else if d.Place.Ticket.Number != k.ticket.Number {
+			m.t.Fatalf("ticket %d was answered with %d", k.ticket.Number, d.Place.Ticket.Number)
+		}
+	case line.Busy:
+		if !e.NoPlace {
+			m.t.Fatalf("%+v is told Busy", e)
+		}
+	case line.Shut:
+		if m.set.Mode != line.Closed {
+			m.t.Fatal("told Shut though the line is not closed")
+		}
+	case line.TooMany:
+	default:
+		m.t.Fatalf("verdict %v", d.Verdict)
+	}
+}
+
+func (m *model) stand(e line.Entry, d line.Decision, k *modelTicket) {
+	if !e.MayHold || m.set.Mode != line.Open && (k == nil || k.atDoor == 0) {
+		m.t.Fatalf("%+v is held at the door", e)
+	}
+	if k == nil && !e.NoPlace {
+		k = &modelTicket{ticket: d.Place.Ticket, seen: m.now, private: true}
+		m.tickets = append(m.tickets, k)
+	}
+	if k != nil {
+		k.atDoor++
+	}
+	m.stands = append(m.stands, &modelStand{door: d.Door, ticket: k})
+}
+
+func (m *model) admitted(s line.Slot) {
+	if m.set.Mode != line.Open {
+		m.t.Fatal("let in while not open")
+	}
+	if c := m.set.Policy.Cap; c > 0 && len(m.slots) >= c {
+		m.t.Fatalf("let in with %d of %d slots out", len(m.slots), c)
+	}
+	m.slots = append(m.slots, s)
+}
+
+func (m *model) poll(arg int) {
+	m.catchUp()
+	k := m.pick(arg)
+	if k == nil || k.private {
+		return
+	}
+	st, _ := m.l.Poll(m.t.Context(), m.now, k.ticket)
+	if m.dead(k) {
+		if st.Known {
+			m.t.Fatal("a dead ticket is known")
+		}
+		m.forget(k)
+		return
+	}
+	if want := slices.Index(m.tickets, k) + 1; !st.Known || st.Place.Position != want {
+		m.t.Fatalf("a poll says %+v, want position %d", st, want)
+	}
+	if st.Ready && m.set.Mode != line.Open {
+		m.t.Fatal("told to come while not open")
+	}
+	k.seen, k.polled = m.now, true
+}
+
+func (m *model) leave(s *modelStand, gone bool) {
+	m.catchUp()
+	if !slices.Contains(m.stands, s) {
+		return
+	}
+	d := s.door.Leave(m.now, gone)
+	m.stands = slices.DeleteFunc(m.stands, func(o *modelStand) bool { return o == s })
+	k := s.ticket
+	if d.Verdict != line.Waiting && d.Verdict != line.Busy {
+		m.t.Fatalf("Leave says %v", d.Verdict)
+	}
+	if k == nil {
+		return
+	}
+	if k.atDoor--; k.atDoor > 0 {
+		return
+	}
+	if k.seen = m.now; k.private && gone {
+		m.forget(k)
+	}
+	k.private = false
+}
+
+func (m *model) promote(arg int) {
+	m.catchUp()
+	k := m.pick(arg / 8)
+	if k == nil {
+		return
+	}
+	to := arg%8%len(m.tickets) + 1
+	if err := m.l.Promote(m.t.Context(), m.now, k.ticket, to); err != nil {
+		m.t.Fatal(err)
+	}
+	m.tickets = slices.DeleteFunc(m.tickets, func(o *modelTicket) bool { return o == k })
+	m.tickets = slices.Insert(m.tickets, to-1, k)
+}
+
+func (m *model) advance() {
+	m.catchUp()
+	if _, err := m.l.Advance(m.t.Context(), m.now); err != nil {
+		m.t.Fatal(err)
+	}
+	if m.now.Before(m.sweepAt) {
+		return
+	}
+	m.sweepAt = m.now.Add(m.set.Sweep)
+	for _, k := range slices.Clone(m.tickets) {
+		if m.dead(k) {
+			m.forget(k)
+		}
+	}
+}
+
+// restart saves the line and goes on with a restored one.
+func (m *model) restart() {
+	m.catchUp()
+	s, _ := m.l.Snapshot(m.t.Context(), m.now)
+	m.begin()
+	if err := m.l.Restore(m.t.Context(), m.now, s, false); err != nil {
+		m.t.Fatal(err)
+	}
+	s, _ = m.l.Snapshot(m.t.Context(), m.now)
+	m.replay = line.NewReplay(s)
+	m.sweepAt = m.now.Add(m.set.Sweep)
+	m.stands, m.slots = nil, nil
+	for _, k := range slices.Clone(m.tickets) {
+		k.atDoor, k.private = 0, false
+		switch {
+		case m.now.Sub(k.seen) >= m.set.TTL:
+			m.forget(k)
+		case !k.polled:
+			k.seen = m.now
+		}
+	}
+}
+
+// catchUp has the line do what is due, and follows up what became of those at
+// the door.
+func (m *model) catchUp() {
+	m.l.Stats(m.now)
+	ahead := 0 // places ahead of the last that was let in
+	order := slices.Clone(m.tickets)
+	for _, s := range slices.Clone(m.stands) {
+		select {
+		case <-s.door.Done():
+		default:
+			continue
+		}
+		m.stands = slices.DeleteFunc(m.stands, func(o *modelStand) bool { return o == s })
+		switch d := s.door.Outcome(); d.Verdict {
+		case line.Admitted:
+			m.admitted(d.Slot)
+			if s.ticket != nil {
+				ahead = max(ahead, slices.Index(order, s.ticket))
+				m.forget(s.ticket)
+			}
+		case line.Spent:
+			if slices.Contains(m.tickets, s.ticket) && s.ticket.atDoor == 1 {
+				m.t.Fatal("told that the ticket is spent, and it is not")
+			}
+			s.ticket.atDoor--
+		default:
+			m.t.Fatalf("outcome %v at the door", d.Verdict)
+		}
+	}
+	m.checkAhead(order[:ahead])
+}
+
+// checkAhead has none of those at the door who were ahead of somebody let in,
+// and no more with a claim than there are free slots.
+func (m *model) checkAhead(ahead []*modelTicket) {
+	claims := 0
+	for _, k := range ahead {
+		if !slices.Contains(m.tickets, k) {
+			continue
+		}
+		switch m.l.order.find(m.l.numbers[k.ticket.Number]).class() {
+		case door:
+			m.t.Fatalf("ticket %d stands at the door and was overtaken there", k.ticket.Number)
+		case polled, called:
+			claims++
+		}
+	}
+	if free := m.l.free(m.l.now); claims > max(free, 0) {
+		m.t.Fatalf("somebody was let in with %d claims ahead and %d slots free", claims, free)
+	}
+}
+
+// check compares the line with the model.
+func (m *model) check() {
+	m.catchUp()
+	checkSums(m.t, m.l)
+	st := m.l.Stats(m.now)
+	if st.InFlight != len(m.slots) || st.Live != len(m.tickets) || st.AtDoor != len(m.stands) {
+		m.t.Fatalf("line has %d out, %d live, %d at the door; model %d, %d, %d",
+			st.InFlight, st.Live, st.AtDoor, len(m.slots), len(m.tickets), len(m.stands))
+	}
+	all, _ := m.l.List(m.t.Context(), m.now, 0, len(m.tickets)+1)
+	for k, o := range all {
+		if want := m.tickets[k]; o.Place.Position != k+1 || o.Place.Ticket.Number != want.ticket.Number {
+			m.t.Fatalf("position %d: ticket %d at %d, want %d", k+1, o.Place.Ticket.Number, o.Place.Position, want.ticket.Number)
+		}
+	}
+	if len(all) != len(m.tickets) {
+		m.t.Fatalf("%d listed, want %d", len(all), len(m.tickets))
+	}
+}
