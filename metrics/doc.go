@@ -1,0 +1,7 @@
+// Package metrics counts finished visits and shows the program's counters in
+// the Prometheus text format.
+//
+// Nothing is registered anywhere: an [Observer] counts into its own atomics on
+// the way of a request (no allocation, no lock), and a [Collector] reads those
+// and the other packages' counters when somebody scrapes.
+package metrics
