@@ -1,0 +1,70 @@
+package pipeline
+
+import (
+	"net/http"
+	"strings"
+)
+
+// Destination is what becomes of a response, as far as the request tells.
+type Destination uint8
+
+const (
+	Opened Destination = iota // shown as a page; also when the request does not tell
+	Read                      // read by a script
+	Built                     // a part of a page: an image, a style, a socket's handshake
+)
+
+// DestinationOf reads Sec-Fetch-Dest (Fetch Metadata Request Headers, section
+// 2.1). Values that are not known are parts of a page.
+func DestinationOf(r *http.Request) Destination {
+	values := r.Header["Sec-Fetch-Dest"]
+	if len(values) == 0 {
+		return Opened
+	}
+	switch values[0] {
+	case "", "document", "iframe", "frame":
+		return Opened
+	case "empty":
+		return Read
+	}
+	return Built
+}
+
+// WantsHTML is the one decision whether a request is answered with a page of
+// Concert's or with JSON. A page goes to who will show it and asks for it by
+// name: a response that a script reads is none to show, whatever the Accept
+// header says, and a wildcard there is no request for a page, for API clients
+// send it (RFC 9110, section 12.5.1, read from the point of view of who can run
+// a page).
+func WantsHTML(r *http.Request) bool {
+	return DestinationOf(r) == Opened && acceptsHTML(r)
+}
+
+// acceptsHTML reports whether the Accept header names text/html with a weight
+// above zero.
+func acceptsHTML(r *http.Request) bool {
+	for _, line := range r.Header["Accept"] {
+		for line != "" {
+			var item string
+			item, line, _ = strings.Cut(line, ",")
+			mediaType, params, _ := strings.Cut(item, ";")
+			if strings.EqualFold(strings.TrimSpace(mediaType), "text/html") && !zeroWeight(params) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// zeroWeight reports whether the parameters hold a q of zero.
+func zeroWeight(params string) bool {
+	for params != "" {
+		var p string
+		p, params, _ = strings.Cut(params, ";")
+		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
+		if strings.EqualFold(strings.TrimSpace(name), "q") {
+			return strings.Trim(strings.TrimSpace(value), "0.") == ""
+		}
+	}
+	return false
+}
