@@ -1,0 +1,91 @@
+package queue
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/andreimerlescu/concert/line"
+	"github.com/andreimerlescu/concert/pipeline"
+	"github.com/andreimerlescu/concert/stages/queue/page"
+)
+
+// answerWaiting tells the sender of a page request its place.
+func (s *settings) answerWaiting(q *visit, p line.Place) (pipeline.Verdict, error) {
+	if s.churns(q) {
+		q.Strike(pipeline.StrikeChurn)
+	}
+	if s.cfg.Placed != nil {
+		s.cfg.Placed(q.Visit, p.Ticket)
+	}
+	h := q.W.Header()
+	setPrivate(h)
+	setPlace(h, p)
+	s.setCookies(q.Visit, p.Ticket)
+	letGo(q.Visit, p.PollAfter)
+	if q.caller == program {
+		s.sendJSON(q, p)
+	} else {
+		s.sendPage(q, p)
+	}
+	return pipeline.Answered, nil
+}
+
+// sendPage sends the waiting page.
+func (s *settings) sendPage(q *visit, p line.Place) {
+	s.counters.pages.Add(1)
+	if s.cfg.StatusCode >= http.StatusBadRequest {
+		q.W.Header()["Retry-After"] = s.number(int(max(page.Seconds(p.PollAfter), 1)))
+	}
+	values := page.Values{Position: p.Position, Ahead: p.Ahead, ETA: p.ETA, PollAfter: p.PollAfter, Joined: p.Ticket.Issued, SkipURL: s.skipURL(p.Ticket)}
+	if p.Fresh && !q.twin.known() && isLocal(q.R.RequestURI) {
+		values.Back = q.R.RequestURI // nothing of ours came with the request: perhaps nothing ever will
+	}
+	s.sendDocument(q.Visit, s.cfg.StatusCode, s.page, values)
+}
+
+// sendJSON tells a program how to keep its place and when to ask again.
+func (s *settings) sendJSON(q *visit, p line.Place) {
+	s.counters.answers.Add(1)
+	h := q.W.Header()
+	h["Content-Type"] = jsonType
+	h["Retry-After"] = s.retry
+	buf, b := s.buffer()
+	b = append(b, s.hint...)
+	b = append(b, s.retry[0]...)
+	b = append(b, s.statusURL...)
+	if q.R.Method != http.MethodGet {
+		b = append(b, `,"submitted":false`...)
+	}
+	b = append(b, `,"position":`...)
+	b = strconv.AppendInt(b, int64(max(p.Position, 1)), 10)
+	b = appendOutlook(b, p)
+	s.send(q.Visit, http.StatusTooManyRequests, buf, append(b, "}\n"...))
+}
+
+// appendOutlook appends what is known of the way ahead, as JSON members behind
+// others. What is zero or cannot be told is left out.
+func appendOutlook(b []byte, p line.Place) []byte {
+	if p.Ahead > 0 {
+		b = strconv.AppendInt(append(b, `,"ahead":`...), int64(p.Ahead), 10)
+	}
+	if p.ETA >= 0 {
+		b = strconv.AppendInt(append(b, `,"eta_seconds":`...), page.Seconds(p.ETA), 10)
+	}
+	return strconv.AppendInt(append(b, `,"poll_after_ms":`...), p.PollAfter.Milliseconds(), 10)
+}
+
+// churns reports whether a request that took a place counts against its client:
+// it brought nothing authentic, or a ticket that was used already and no pass
+// from when it was. A ticket that ran out is no offence.
+func (s *settings) churns(q *visit) bool {
+	switch {
+	case q.outdated:
+		return false
+	case q.entry.Ticket.IsZero():
+		return !q.twin.known()
+	case wasIn(q.Visit):
+		return false
+	}
+	st, err := s.look(q, q.entry.Ticket)
+	return err == nil && !st.Known && st.Ended == line.EndedAdmitted
+}
