@@ -1,0 +1,252 @@
+package rooms
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/andreimerlescu/concert/hosts"
+	"github.com/andreimerlescu/concert/internal/branding"
+	"github.com/andreimerlescu/concert/internal/notice"
+	"github.com/andreimerlescu/concert/line"
+	"github.com/andreimerlescu/concert/paths"
+)
+
+// Bounds of values.
+const (
+	maxID       = 32
+	maxInflow   = 1_000_000
+	minInterval = 100 * time.Millisecond
+	maxInterval = time.Hour
+)
+
+// DefaultInterval is what Room.Inflow counts in when a room does not say.
+const DefaultInterval = time.Second
+
+// field is a member of a room's object: how it is read into a room, and what it
+// takes in words.
+type field struct {
+	want string
+	read func(r *Room, raw json.RawMessage) error
+}
+
+// fields is the table of members.
+var fields = map[string]field{
+	"id":              {"1 to 32 lower-case letters, digits and hyphens", readID},
+	"name":            {"a line of at most 60 characters", textField(func(r *Room) *string { return &r.Name }, branding.CheckName)},
+	"hosts":           {"a list of host names, *.name for all below a name", readHosts},
+	"paths":           {"a list of paths such as /checkout and /checkout/*", readPaths},
+	"cap":             {"a whole number from 1 to 2147483647", intField(func(r *Room) *int { return &r.Cap }, 1, math.MaxInt32)},
+	"inflow":          {"a whole number from 0 to 1000000", intField(func(r *Room) *int { return &r.Inflow }, 0, maxInflow)},
+	"inflow_interval": {`a duration such as "10s", 100ms to 1h`, readInterval},
+	"inflow_burst":    {"a whole number from 0 to 1000000", intField(func(r *Room) *int { return &r.Burst }, 0, maxInflow)},
+	"max_queue":       {"a whole number from 0 to 2147483647", intField(func(r *Room) *int { return &r.MaxQueue }, 0, math.MaxInt32)},
+	"room":            {`"open", "paused" or "closed"`, readMode},
+	"message":         {"a line of text, other languages behind bars", textField(func(r *Room) *string { return &r.Message }, checkMessage)},
+	"message_level":   {`"info" or "warning"`, readLevel},
+	"html":            {"a page in -pages-dir", textField(func(r *Room) *string { return &r.HTML }, nil)},
+}
+
+// Parse reads a list of rooms: a JSON array of objects; blank text is an empty
+// list. The error joins everything that is wrong, each with its room and member.
+func Parse(text string) (*Set, error) {
+	s := &Set{}
+	if strings.TrimSpace(text) == "" {
+		return s, nil
+	}
+	var list []map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		return nil, fmt.Errorf("is no JSON array of objects: %w", err)
+	}
+	var problems []error
+	if len(list) > Max {
+		problems = append(problems, fmt.Errorf("has %d rooms, want at most %d", len(list), Max))
+	}
+	taken := map[string]bool{}
+	for i, members := range list {
+		r, errs := parseRoom(members)
+		if r.ID != "" && taken[r.ID] {
+			errs = append(errs, errors.New("id is taken by a room above"))
+		}
+		taken[r.ID] = true
+		for _, err := range errs {
+			problems = append(problems, fmt.Errorf("%s: %w", called(i, r.ID), err))
+		}
+		s.rooms = append(s.rooms, r)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// called names a room in an error.
+func called(i int, id string) string {
+	if id == "" {
+		return fmt.Sprintf("room %d", i+1)
+	}
+	return fmt.Sprintf("room %q", id)
+}
+
+// parseRoom reads one room past whatever is wrong with it.
+func parseRoom(members map[string]json.RawMessage) (Room, []error) {
+	r := Room{Interval: DefaultInterval, MaxQueue: Inherit}
+	var problems []error
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		f, known := fields[name]
+		if !known {
+			problems = append(problems, fmt.Errorf("%q is no member: there are %s", name, strings.Join(slices.Sorted(maps.Keys(fields)), ", ")))
+			continue
+		}
+		if err := f.read(&r, members[name]); err != nil {
+			problems = append(problems, fmt.Errorf("%s %s: want %s: %w", name, members[name], f.want, err))
+		}
+	}
+	missing := func(name, fix string) {
+		if _, given := members[name]; !given {
+			problems = append(problems, fmt.Errorf("%s is missing: %s", name, fix))
+		}
+	}
+	missing("id", "want "+fields["id"].want)
+	missing("cap", "say how many of its page requests may be at the origin at once")
+	if len(r.Hosts)+len(r.Paths) == 0 {
+		problems = append(problems, errors.New("it has neither hosts nor paths: the whole site is the default room's"))
+	}
+	return r, problems
+}
+
+var errKind = errors.New("this is something else")
+
+// decode reads JSON into v.
+func decode(raw json.RawMessage, v any) error {
+	if bytes.Equal(raw, []byte("null")) || json.Unmarshal(raw, v) != nil {
+		return errKind
+	}
+	return nil
+}
+
+func readID(r *Room, raw json.RawMessage) error {
+	var id string
+	if err := decode(raw, &id); err != nil {
+		return err
+	}
+	odd := func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' }
+	if id == "" || len(id) > maxID || strings.ContainsFunc(id, odd) {
+		return errors.New("choose another")
+	}
+	r.ID = id
+	return nil
+}
+
+func readHosts(r *Room, raw json.RawMessage) (err error) {
+	if err := decode(raw, &r.Hosts); err != nil {
+		return err
+	}
+	if r.hosts, err = hosts.Parse(strings.Join(r.Hosts, ",")); err != nil {
+		return oneLine(err)
+	}
+	return nil
+}
+
+func readPaths(r *Room, raw json.RawMessage) error {
+	if err := decode(raw, &r.Paths); err != nil {
+		return err
+	}
+	if len(r.Paths) == 0 {
+		return nil
+	}
+	// Strict: whoever spells a path otherwise must not get around the line.
+	t, err := paths.Build(paths.List[bool]{Name: "paths", Entries: strings.Join(r.Paths, ","), Value: true, Strict: true})
+	if err != nil {
+		return oneLine(err)
+	}
+	r.paths = t
+	return nil
+}
+
+func readInterval(r *Room, raw json.RawMessage) error {
+	var text string
+	if err := decode(raw, &text); err != nil {
+		return err
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < minInterval || d > maxInterval {
+		return errors.New("choose another")
+	}
+	r.Interval = d
+	return nil
+}
+
+// modes are the texts of a room's mode.
+var modes = map[string]line.Mode{"open": line.Open, "paused": line.Paused, "closed": line.Closed}
+
+func readMode(r *Room, raw json.RawMessage) error {
+	var text string
+	if err := decode(raw, &text); err != nil {
+		return err
+	}
+	m, known := modes[text]
+	if !known {
+		return errors.New("choose one of them")
+	}
+	r.Mode = m
+	return nil
+}
+
+func readLevel(r *Room, raw json.RawMessage) error {
+	var text string
+	if err := decode(raw, &text); err != nil {
+		return err
+	}
+	if text != "info" && text != "warning" {
+		return errors.New("choose one of them")
+	}
+	r.Warning = text == "warning"
+	return nil
+}
+
+func checkMessage(text string) error {
+	_, err := notice.Parse(text)
+	return err
+}
+
+// textField reads a string that passes a check.
+func textField(at func(*Room) *string, check func(string) error) func(*Room, json.RawMessage) error {
+	return func(r *Room, raw json.RawMessage) error {
+		var text string
+		if err := decode(raw, &text); err != nil {
+			return err
+		}
+		if check != nil {
+			if err := check(text); err != nil {
+				return fmt.Errorf("it %w", err)
+			}
+		}
+		*at(r) = text
+		return nil
+	}
+}
+
+// intField reads a whole number within bounds.
+func intField(at func(*Room) *int, least, most int) func(*Room, json.RawMessage) error {
+	return func(r *Room, raw json.RawMessage) error {
+		var n int
+		if err := decode(raw, &n); err != nil {
+			return err
+		}
+		if n < least || n > most {
+			return errors.New("it is out of bounds")
+		}
+		*at(r) = n
+		return nil
+	}
+}
+
+// oneLine keeps joined errors on one line.
+func oneLine(err error) error { return errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")) }
