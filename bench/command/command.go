@@ -1,0 +1,47 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/andreimerlescu/concert/blackbox/launch"
+)
+
+// ErrNotHeld is what run returns when it has measured and reported, and what it
+// measured is not as it must be.
+var ErrNotHeld = errors.New("not all is as it must be: see the report")
+
+// Main runs a program until it is done or interrupted, and ends the process:
+// with status 1 and the error on standard error if there is one. A question for
+// help is none.
+func Main(name string, run func(ctx context.Context, args []string) error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		os.Exit(1)
+	}
+}
+
+// Concert returns the binary that was given; "" builds one, which remove takes
+// away again.
+func Concert(ctx context.Context, given string) (binary string, remove func(), err error) {
+	if given != "" {
+		return given, func() {}, nil
+	}
+	dir, err := os.MkdirTemp("", "concert")
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() { _ = os.RemoveAll(dir) }
+	if binary, err = launch.Build(ctx, dir); err != nil {
+		remove()
+		return "", nil, err
+	}
+	return binary, remove, nil
+}
