@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"testing"
 	"time"
+
+	"github.com/andreimerlescu/concert/internal/allocs"
 )
 
 // crowded is a registry with 100,000 clients on the roster, half of them
@@ -41,7 +43,7 @@ func lookups() map[string]netip.Addr {
 func TestLookupAllocatesNothing(t *testing.T) {
 	r := crowded(t)
 	for name, a := range lookups() {
-		if n := testing.AllocsPerRun(1000, func() { r.Lookup(a, start) }); n != 0 {
+		if n := allocs.PerRun(1000, func() { r.Lookup(a, start) }); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
@@ -57,7 +59,7 @@ func TestStrikingAgainAllocatesNothing(t *testing.T) {
 	for range 10 {
 		strike()
 	}
-	if n := testing.AllocsPerRun(1000, strike); n != 0 {
+	if n := allocs.PerRun(1000, strike); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

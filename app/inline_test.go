@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/concert/handover"
+	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/line"
 	"github.com/andreimerlescu/concert/pipeline"
 )
@@ -453,7 +454,7 @@ func TestHotPathsOfRoomsAllocateNothing(t *testing.T) {
 		r.Host, r.RemoteAddr = host, "203.0.113.1:4711"
 		r.Header["Cookie"] = []string{pass + "=" + b.cookies[pass]}
 		w := &discard{header: http.Header{}}
-		return testing.AllocsPerRun(1000, func() { clear(w.header); a.Handler().ServeHTTP(w, r) })
+		return allocs.PerRun(1000, func() { clear(w.header); a.Handler().ServeHTTP(w, r) })
 	}
 	base := measure(plain, "shop.example", "/checkout/pay", "concert_admit")
 	for _, c := range [][3]string{{"shop.example", "/", "concert_admit"}, {"shop.example", "/checkout/pay", "concert_admit.checkout"}, {"tickets.example", "/", "concert_admit.tickets"}} {

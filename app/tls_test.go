@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/concert/config"
+	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/internal/certtest"
 	"github.com/andreimerlescu/concert/pipeline"
 )
@@ -124,7 +125,7 @@ func TestHSTSIsSaidOverTLSOnly(t *testing.T) {
 		}
 	}
 	w := httptest.NewRecorder()
-	if n := testing.AllocsPerRun(1000, func() { h.ServeHTTP(w, secure) }); n > 0 {
+	if n := allocs.PerRun(1000, func() { h.ServeHTTP(w, secure) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 	b := newApp(t, "-hsts=2h")

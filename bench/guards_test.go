@@ -8,6 +8,7 @@ import (
 
 	"github.com/andreimerlescu/concert/app"
 	"github.com/andreimerlescu/concert/config"
+	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/internal/cputime"
 	"github.com/andreimerlescu/concert/pipeline"
 )
@@ -79,7 +80,7 @@ func TestGuardsAllocateNothing(t *testing.T) {
 		r := admitted(t, h, path)
 		w := &sink{header: http.Header{}}
 		h.ServeHTTP(w, r)
-		if n := testing.AllocsPerRun(1000, func() { h.ServeHTTP(w, r) }); n != 0 {
+		if n := allocs.PerRun(1000, func() { h.ServeHTTP(w, r) }); n != 0 {
 			t.Errorf("%s: %v allocations per request", name, n)
 		}
 	}

@@ -3,6 +3,8 @@ package clientip
 import (
 	"net/http"
 	"testing"
+
+	"github.com/andreimerlescu/concert/internal/allocs"
 )
 
 // browser is a usual request through two proxies, one of which kept its own line.
@@ -19,23 +21,23 @@ const proxies = "127.0.0.1, ::1, 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 2001
 
 func TestResolvingAllocatesNothing(t *testing.T) {
 	rs, h := resolver(t, proxies), browser()
-	if n := testing.AllocsPerRun(1000, func() { rs.Resolve(local, h) }); n != 0 {
+	if n := allocs.PerRun(1000, func() { rs.Resolve(local, h) }); n != 0 {
 		t.Errorf("a chain of four entries: %v allocations", n)
 	}
 	zoned := chain("fe80::1%eth0")
-	if n := testing.AllocsPerRun(1000, func() { rs.Resolve("[fe80::2%eth1]:80", zoned) }); n != 0 {
+	if n := allocs.PerRun(1000, func() { rs.Resolve("[fe80::2%eth1]:80", zoned) }); n != 0 {
 		t.Errorf("zoned addresses: %v allocations", n)
 	}
 }
 
 func TestStrippingAllocatesNothing(t *testing.T) {
 	h := browser()
-	if n := testing.AllocsPerRun(1000, func() { strip(h, true) }); n != 0 {
+	if n := allocs.PerRun(1000, func() { strip(h, true) }); n != 0 {
 		t.Errorf("trusted peer: %v allocations", n)
 	}
 	strip(h, false)
 	line := []string{"evil"}
-	if n := testing.AllocsPerRun(1000, func() {
+	if n := allocs.PerRun(1000, func() {
 		h["X_forwarded_for"] = line
 		strip(h, false)
 	}); n != 0 {

@@ -3,6 +3,8 @@ package cookies
 import (
 	"net/http"
 	"testing"
+
+	"github.com/andreimerlescu/concert/internal/allocs"
 )
 
 const (
@@ -36,7 +38,7 @@ func TestAllocs(t *testing.T) {
 		{"clear", 0, func() { tpl.Clear(true) }},
 	}
 	for _, tt := range tests {
-		if n := testing.AllocsPerRun(1000, tt.call); n > tt.max {
+		if n := allocs.PerRun(1000, tt.call); n > tt.max {
 			t.Errorf("%s: %v allocations, want at most %v", tt.name, n, tt.max)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/andreimerlescu/concert/internal/allocs"
 )
 
 // A connection that was accepted before the shutdown gets its answer.
@@ -111,7 +113,7 @@ func watched() (http.Handler, *http.Request) {
 
 func TestAllocsWatched(t *testing.T) {
 	h, r := watched()
-	if n := testing.AllocsPerRun(1000, func() { h.ServeHTTP(nullWriter{}, r) }); n != 0 {
+	if n := allocs.PerRun(1000, func() { h.ServeHTTP(nullWriter{}, r) }); n != 0 {
 		t.Errorf("%v allocations a request", n)
 	}
 }

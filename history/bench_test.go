@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/concert/clientip"
+	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/pipeline"
 )
 
@@ -43,7 +44,7 @@ func TestRecordingAllocatesNothing(t *testing.T) {
 		for range 100 * EntriesPerClient { // until the rings are full
 			record()
 		}
-		if n := testing.AllocsPerRun(1000, record); n != 0 {
+		if n := allocs.PerRun(1000, record); n != 0 {
 			t.Errorf("%s: %v allocations, want 0", name, n)
 		}
 	}

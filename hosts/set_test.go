@@ -3,6 +3,8 @@ package hosts
 import (
 	"strings"
 	"testing"
+
+	"github.com/andreimerlescu/concert/internal/allocs"
 )
 
 func TestHas(t *testing.T) {
@@ -64,7 +66,7 @@ func TestHasAllocatesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, host := range []string{"WWW.shop.example:443", "evil.example", "[2001:db8::1]:443"} {
-		if n := testing.AllocsPerRun(1000, func() { s.Has(host) }); n != 0 {
+		if n := allocs.PerRun(1000, func() { s.Has(host) }); n != 0 {
 			t.Errorf("%s: %v allocations", host, n)
 		}
 	}

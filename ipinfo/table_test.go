@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/internal/parts"
 	"github.com/andreimerlescu/concert/ipinfo"
 	"github.com/andreimerlescu/concert/ipinfo/ipinfotest"
@@ -248,7 +249,7 @@ func FuzzReadTable(f *testing.F) {
 func TestLookupAllocatesNothing(t *testing.T) {
 	tab, rows := generate(t, 1, 500, 500)
 	i := 0
-	if n := testing.AllocsPerRun(1000, func() {
+	if n := allocs.PerRun(1000, func() {
 		tab.Lookup(rows[i%len(rows)].Last)
 		i++
 	}); n != 0 {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/concert/clientip"
+	"github.com/andreimerlescu/concert/internal/allocs"
 )
 
 // wire is one end of a connection in memory, with an address.
@@ -288,7 +289,7 @@ func TestAcceptingAllocatesLittle(t *testing.T) {
 	_, there := net.Pipe()
 	w := wire{there, net.TCPAddrFromAddrPort(netip.MustParseAddrPort("203.0.113.9:1"))}
 	g.accept(w) // the maps are made
-	if n := testing.AllocsPerRun(1000, func() { _ = g.accept(w).entry.in; g.leaveAll() }); n > 4 {
+	if n := allocs.PerRun(1000, func() { _ = g.accept(w).entry.in; g.leaveAll() }); n > 4 {
 		t.Errorf("%v allocations for a connection", n)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/andreimerlescu/concert/internal/allocs"
 )
 
 func TestQuantile(t *testing.T) {
@@ -50,7 +52,7 @@ func TestQuantileSince(t *testing.T) {
 
 func TestObservingAllocatesNothing(t *testing.T) {
 	h := newHistogram(time.Millisecond, time.Second)
-	if n := testing.AllocsPerRun(1000, func() { h.Observe(time.Minute) }); n != 0 {
+	if n := allocs.PerRun(1000, func() { h.Observe(time.Minute) }); n != 0 {
 		t.Fatalf("%v allocations", n)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/andreimerlescu/concert/internal/allocs"
 )
 
 // busy is a table with dozens of entries, as a large shop has.
@@ -30,7 +32,7 @@ var usual = []struct{ name, target string }{
 func TestUsualPathsAllocateNothing(t *testing.T) {
 	table := busy(t)
 	for _, u := range usual {
-		if n := testing.AllocsPerRun(1000, func() {
+		if n := allocs.PerRun(1000, func() {
 			p := Canonical(u.target)
 			Reserved(p)
 			table.Lookup(p)
@@ -44,7 +46,7 @@ func TestLookupAllocatesNothingWhateverThePath(t *testing.T) {
 	table := busy(t)
 	for _, target := range []string{"/a//b", "/css%2Fa.css", "/CSS/../.env", "/" + strings.Repeat("A", 5000)} {
 		p := Canonical(target)
-		if n := testing.AllocsPerRun(1000, func() {
+		if n := allocs.PerRun(1000, func() {
 			Reserved(p)
 			table.Lookup(p)
 		}); n != 0 {

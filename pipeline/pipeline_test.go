@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/concert/clientip"
+	"github.com/andreimerlescu/concert/internal/allocs"
 )
 
 // stub is a stage that does what its function says.
@@ -396,7 +397,7 @@ func TestServingAllocatesNothing(t *testing.T) {
 	req := httptest.NewRequest("GET", "/shop", nil)
 	w := &nullWriter{header: http.Header{}}
 	p.ServeHTTP(w, req)
-	if n := testing.AllocsPerRun(1000, func() { p.ServeHTTP(w, req) }); n != 0 {
+	if n := allocs.PerRun(1000, func() { p.ServeHTTP(w, req) }); n != 0 {
 		t.Fatalf("%v allocations per visit", n)
 	}
 }

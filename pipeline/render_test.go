@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/concert/clientip"
+	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/internal/language"
 )
 
@@ -156,7 +157,7 @@ func TestRefusingWithAWaitOfItsOwnAllocatesNothing(t *testing.T) {
 	if got := w.header.Get("Retry-After"); got != "86400" {
 		t.Fatalf("Retry-After %q, want 86400", got)
 	}
-	if n := testing.AllocsPerRun(1000, func() { p.ServeHTTP(w, req) }); n != 0 {
+	if n := allocs.PerRun(1000, func() { p.ServeHTTP(w, req) }); n != 0 {
 		t.Errorf("%v allocations per refusal", n)
 	}
 }
@@ -169,7 +170,7 @@ func TestRefusingAllocatesNothing(t *testing.T) {
 		req.Header.Set("Accept", accept)
 		w := &nullWriter{header: http.Header{}}
 		p.ServeHTTP(w, req)
-		if n := testing.AllocsPerRun(1000, func() { p.ServeHTTP(w, req) }); n != 0 {
+		if n := allocs.PerRun(1000, func() { p.ServeHTTP(w, req) }); n != 0 {
 			t.Errorf("%s: %v allocations per refusal", accept, n)
 		}
 	}

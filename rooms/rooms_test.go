@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/line"
 	"github.com/andreimerlescu/concert/paths"
 )
@@ -48,7 +49,7 @@ func TestFind(t *testing.T) {
 		t.Errorf("without rooms: %q", got)
 	}
 	p := paths.Canonical("/checkout/pay")
-	if n := testing.AllocsPerRun(1000, func() { s.Find("shop.example", p) }); n != 0 {
+	if n := allocs.PerRun(1000, func() { s.Find("shop.example", p) }); n != 0 {
 		t.Errorf("finding a room allocates %v times", n)
 	}
 }

@@ -3,6 +3,8 @@ package signed
 import (
 	"strings"
 	"testing"
+
+	"github.com/andreimerlescu/concert/internal/allocs"
 )
 
 func TestAllocs(t *testing.T) {
@@ -21,7 +23,7 @@ func TestAllocs(t *testing.T) {
 		{"garbage", func() { k.Open(buf, "x") }},
 	}
 	for _, tt := range tests {
-		if n := testing.AllocsPerRun(1000, tt.call); n != 0 {
+		if n := allocs.PerRun(1000, tt.call); n != 0 {
 			t.Errorf("%s: %v allocations, want 0", tt.name, n)
 		}
 	}

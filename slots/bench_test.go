@@ -3,6 +3,8 @@ package slots
 import (
 	"testing"
 	"time"
+
+	"github.com/andreimerlescu/concert/internal/allocs"
 )
 
 func TestAllocsFastPath(t *testing.T) {
@@ -18,7 +20,7 @@ func TestAllocsFastPath(t *testing.T) {
 		{"pool taken", func() { l, _ := pools.Acquire(Key{1}, H2, nil, time.Second); l.Release() }},
 	}
 	for _, tt := range tests {
-		if n := testing.AllocsPerRun(1000, tt.call); n != 0 {
+		if n := allocs.PerRun(1000, tt.call); n != 0 {
 			t.Errorf("%s: %v allocations, want 0", tt.name, n)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/sema"
+
+	"github.com/andreimerlescu/concert/internal/allocs"
 )
 
 // The three facts about sema v1.1.0 that shape this package. When one of the
@@ -26,7 +28,7 @@ func TestSemaTryAcquireAndReleaseAreExactAndFree(t *testing.T) {
 			t.Fatalf("release %d of a semaphore holding 2: %v", i+1, err)
 		}
 	}
-	if n := testing.AllocsPerRun(1000, func() { s.TryAcquire(); _ = s.Release() }); n != 0 {
+	if n := allocs.PerRun(1000, func() { s.TryAcquire(); _ = s.Release() }); n != 0 {
 		t.Errorf("%v allocations, want 0", n)
 	}
 }

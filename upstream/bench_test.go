@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/concert/clientip"
+	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/internal/cputime"
 	"github.com/andreimerlescu/concert/pipeline"
 )
@@ -173,7 +174,7 @@ func TestPageAllocations(t *testing.T) {
 	peer := netip.MustParseAddr("127.0.0.1")
 	v := &pipeline.Visit{R: browserRequest(), Client: clientip.Client{Addr: peer, Peer: peer}}
 	w := &sink{}
-	n := testing.AllocsPerRun(200, func() {
+	n := allocs.PerRun(200, func() {
 		*w = sink{header: http.Header{}}
 		v.W = w
 		if err := p.Serve(v); err != nil || w.n != size {

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/andreimerlescu/concert/internal/allocs"
 )
 
 type element struct{ place Place[element] }
@@ -47,7 +49,7 @@ func check(t *testing.T, c *Chain[element], want []*element) {
 func TestAllocs(t *testing.T) {
 	var c Chain[element]
 	e := new(element)
-	if n := testing.AllocsPerRun(1000, func() { c.Push(&e.place, e); e.place.Take() }); n != 0 {
+	if n := allocs.PerRun(1000, func() { c.Push(&e.place, e); e.place.Take() }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -1,6 +1,10 @@
 package language
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/andreimerlescu/concert/internal/allocs"
+)
 
 func TestNegotiate(t *testing.T) {
 	f := func(want Language, lines ...string) {
@@ -34,7 +38,7 @@ func TestNegotiate(t *testing.T) {
 
 func TestNegotiateAllocatesNothing(t *testing.T) {
 	lines := []string{"tlh, x-own;q=0.9, zh-TW;q=0.8, en-US;q=0.7, en;q=0.6, ar;q=0.9"}
-	if n := testing.AllocsPerRun(100, func() { Negotiate(lines) }); n != 0 {
+	if n := allocs.PerRun(100, func() { Negotiate(lines) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

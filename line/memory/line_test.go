@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/line"
 )
 
@@ -36,7 +37,7 @@ func page(k int) line.Entry { return line.Entry{Client: somebody(k), MayHold: tr
 func TestEnterAllocatesNothing(t *testing.T) {
 	l, e := newLine(settings(10)), page(1)
 	now := start
-	if got := testing.AllocsPerRun(1000, func() {
+	if got := allocs.PerRun(1000, func() {
 		now = now.Add(time.Millisecond)
 		d, _ := l.Enter(t.Context(), now, e)
 		if d.Verdict != line.Admitted {
@@ -51,7 +52,7 @@ func TestEnterAllocatesNothing(t *testing.T) {
 func TestPollAllocatesNothing(t *testing.T) {
 	l, tickets, now := fill(t, 2000)
 	k := 0
-	if got := testing.AllocsPerRun(1000, func() {
+	if got := allocs.PerRun(1000, func() {
 		now = now.Add(2 * time.Millisecond)
 		k = (k + 7) % len(tickets)
 		if st, _ := l.Poll(t.Context(), now, tickets[k]); !st.Known {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/concert/clientip"
+	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/paths"
 	"github.com/andreimerlescu/concert/pipeline"
 	"github.com/andreimerlescu/concert/signed"
@@ -99,8 +100,8 @@ func firstPass(tb testing.TB, s *pass.Stage) string {
 func TestAssetAllocatesNothing(t *testing.T) {
 	serve, p, r := path(t, 3)
 	bare, _, _ := path(t, 0)
-	without := testing.AllocsPerRun(1000, bare)
-	if n := testing.AllocsPerRun(1000, serve) - without; n != 0 {
+	without := allocs.PerRun(1000, bare)
+	if n := allocs.PerRun(1000, serve) - without; n != 0 {
 		t.Errorf("%v allocations for class, pass, user and global slot, want 0", n)
 	}
 	w := httptest.NewRecorder()

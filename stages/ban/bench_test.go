@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/concert/clientip"
+	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/paths"
 	"github.com/andreimerlescu/concert/pipeline"
 	"github.com/andreimerlescu/concert/stages/ban"
@@ -33,7 +34,7 @@ func free(tb testing.TB) (*ban.Stage, *pipeline.Visit) {
 
 func TestFreeAllocatesNothing(t *testing.T) {
 	s, v := free(t)
-	if n := testing.AllocsPerRun(1000, func() { _, _ = s.Enter(v) }); n != 0 {
+	if n := allocs.PerRun(1000, func() { _, _ = s.Enter(v) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -48,7 +49,7 @@ func TestRefusingAllocatesNothing(t *testing.T) {
 			w := &nowhere{http.Header{}}
 			p.ServeHTTP(w, req)
 			// A ban's seconds are written anew once a second, so not quite none.
-			if n := testing.AllocsPerRun(1000, func() { p.ServeHTTP(w, req) }); n != 0 {
+			if n := allocs.PerRun(1000, func() { p.ServeHTTP(w, req) }); n != 0 {
 				t.Errorf("%s, %s: %v allocations", name, target, n)
 			}
 		}

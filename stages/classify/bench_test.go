@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/andreimerlescu/concert/clientip"
+	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/paths"
 	"github.com/andreimerlescu/concert/pipeline"
 )
@@ -29,7 +30,7 @@ func TestAllocs(t *testing.T) {
 	s := stageFor(t)
 	for _, target := range []string{"/", "/css/a.css", "/_room/stats", "/a//b/%2F/c"} {
 		v := visit(target)
-		if n := testing.AllocsPerRun(1000, func() { _, _ = s.Enter(v) }); n != 0 {
+		if n := allocs.PerRun(1000, func() { _, _ = s.Enter(v) }); n != 0 {
 			t.Errorf("%v allocations to classify %s, want 0", n, target)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/pipeline"
 )
 
@@ -110,7 +111,7 @@ func TestRefusesConfig(t *testing.T) {
 func TestAllocs(t *testing.T) {
 	s := newStage(t)
 	v, _ := visit("GET", "/", "")
-	if n := testing.AllocsPerRun(1000, func() { _, _ = s.Enter(v) }); n != 0 {
+	if n := allocs.PerRun(1000, func() { _, _ = s.Enter(v) }); n != 0 {
 		t.Errorf("%v allocations for a page that stays, want 0", n)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/pipeline"
 )
 
@@ -36,7 +37,7 @@ func cookieHeaders(tb testing.TB) map[string]string {
 func TestAllocs(t *testing.T) {
 	for name, c := range cookieHeaders(t) {
 		s, v := visit(t, c)
-		if n := testing.AllocsPerRun(1000, func() { _, _ = s.Enter(v) }); n != 0 {
+		if n := allocs.PerRun(1000, func() { _, _ = s.Enter(v) }); n != 0 {
 			t.Errorf("%s: %v allocations to check the pass, want 0", name, n)
 		}
 	}

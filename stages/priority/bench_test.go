@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/line"
 	"github.com/andreimerlescu/concert/line/memory"
 	"github.com/andreimerlescu/concert/pipeline"
@@ -53,7 +54,7 @@ func TestAllocs(t *testing.T) {
 	s := benchStage(t)
 	for name, cookie := range checked(s) {
 		v, check := enter(s, cookie)
-		if n := testing.AllocsPerRun(1000, check); n != 0 {
+		if n := allocs.PerRun(1000, check); n != 0 {
 			t.Errorf("%s: %v allocations to check a grant, want 0", name, n)
 		}
 		if want := name == "valid" || name == "among-many"; (v.Rank == pipeline.Prospect) != want {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/internal/cputime"
 	"github.com/andreimerlescu/concert/line"
 	"github.com/andreimerlescu/concert/pipeline"
@@ -48,7 +49,7 @@ func TestPollsAllocateNothing(t *testing.T) {
 	// In 1000 polls of 1.5 s the cookies are renewed a few times, which costs
 	// allocations, as do the goroutines that an earlier test may have left
 	// behind; the average rounds down to nothing.
-	if n := testing.AllocsPerRun(1000, poll); n != 0 {
+	if n := allocs.PerRun(1000, poll); n != 0 {
 		t.Errorf("%v allocations for each poll", n)
 	}
 }
@@ -108,7 +109,7 @@ func admitter(tb testing.TB, kind string) func() {
 func TestAdmittingAllocatesNothing(t *testing.T) {
 	for kind := range visitors(newRig(t, newLine(oneSlot()), nil).stage) {
 		admit := admitter(t, kind)
-		if n := testing.AllocsPerRun(1000, admit); n != 0 {
+		if n := allocs.PerRun(1000, admit); n != 0 {
 			t.Errorf("%s: %v allocations", kind, n)
 		}
 	}

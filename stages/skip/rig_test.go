@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/concert/clientip"
+	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/line"
 	"github.com/andreimerlescu/concert/line/memory"
 	"github.com/andreimerlescu/concert/pipeline"
@@ -239,7 +240,7 @@ func TestAllocs(t *testing.T) {
 	} {
 		v := visitOf(cookie)
 		fresh := *v
-		if n := testing.AllocsPerRun(1000, func() { *v = fresh; _, _ = s.Enter(v) }); n != 0 {
+		if n := allocs.PerRun(1000, func() { *v = fresh; _, _ = s.Enter(v) }); n != 0 {
 			t.Errorf("%s: %v allocations, want 0", name, n)
 		}
 		if v.VIP != (name == "pass") {

@@ -3,6 +3,7 @@ package stream
 import (
 	"testing"
 
+	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/pipeline"
 )
 
@@ -22,7 +23,7 @@ func TestAllocs(t *testing.T) {
 				s.gate.TryAcquire()
 			}
 			v := new(pipeline.Visit)
-			if n := testing.AllocsPerRun(1000, func() { openAndEnd(s, v) }); n != 0 {
+			if n := allocs.PerRun(1000, func() { openAndEnd(s, v) }); n != 0 {
 				t.Errorf("%v allocations for a stream, want 0", n)
 			}
 		})

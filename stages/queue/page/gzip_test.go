@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/internal/language"
 )
 
@@ -74,7 +75,7 @@ func TestGzipAllocatesNothing(t *testing.T) {
 	p, v := mustBuiltIn(t).In(language.German), visitor()
 	v.Back = "/shop?x=1"
 	buf := p.AppendGzip(nil, v)
-	if n := testing.AllocsPerRun(1000, func() { buf = p.AppendGzip(buf[:0], v) }); n != 0 {
+	if n := allocs.PerRun(1000, func() { buf = p.AppendGzip(buf[:0], v) }); n != 0 {
 		t.Errorf("%v allocations for each visitor", n)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/internal/language"
 )
 
@@ -132,7 +133,7 @@ func TestCustom(t *testing.T) {
 func TestAppendAllocatesNothing(t *testing.T) {
 	p, v := mustBuiltIn(t).In(language.English), visitor()
 	buf := p.Append(nil, v)
-	if n := testing.AllocsPerRun(1000, func() { buf = p.Append(buf[:0], v) }); n != 0 {
+	if n := allocs.PerRun(1000, func() { buf = p.Append(buf[:0], v) }); n != 0 {
 		t.Errorf("%v allocations for each visitor", n)
 	}
 }

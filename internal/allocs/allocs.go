@@ -1,0 +1,28 @@
+// Package allocs counts what a hot path allocates, for tests that say: nothing.
+//
+// Its one function stands for [testing.AllocsPerRun] in tests that run on a
+// busy machine and under the race detector. Like that one it counts for the
+// whole process, so tests that use it must not run in parallel.
+package allocs
+
+import "testing"
+
+// tries is how often a count is taken before it is believed.
+const tries = 3
+
+// PerRun returns how many allocations a call of f makes on average, rounded
+// down, over runs calls. It is the least of a few counts, since what the rest of
+// the process allocates meanwhile is counted too.
+//
+// Under the race detector f is called, for its races, and the count is 0: there
+// [sync.Pool] drops at random what it was given, so that no count means anything.
+func PerRun(runs int, f func()) float64 {
+	least := testing.AllocsPerRun(runs, f)
+	if racing {
+		return 0
+	}
+	for try := 1; try < tries && least > 0; try++ {
+		least = min(least, testing.AllocsPerRun(runs, f))
+	}
+	return least
+}
