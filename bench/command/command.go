@@ -45,3 +45,30 @@ func Concert(ctx context.Context, given string) (binary string, remove func(), e
 	}
 	return binary, remove, nil
 }
+
+// Parse reads the flags; there are no arguments beside them.
+func Parse(flags *flag.FlagSet, args []string) error {
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	return nil
+}
+
+// Report measures a Concert and prints what was found. The binary is the one
+// that was given, or else is there for as long as measure runs.
+func Report[R fmt.Stringer](ctx context.Context, binary *string, measure func() (R, error)) (report R, err error) {
+	built, remove, err := Concert(ctx, *binary)
+	if err != nil {
+		return report, err
+	}
+	defer remove()
+	*binary = built
+	if report, err = measure(); err != nil {
+		return report, err
+	}
+	_, err = fmt.Print(report)
+	return report, err
+}

@@ -2,9 +2,8 @@
 //
 //	func main() { command.Main("soak", run) }
 //
-//	binary, remove, err := command.Concert(ctx, *given)
-//	if err != nil { … }
-//	defer remove()
+//	if err := command.Parse(flags, args); err != nil { … }
+//	_, err := command.Report(ctx, &s.Binary, func() (*soak.Report, error) { return soak.Run(ctx, s) })
 //
 // Nothing here is for use from several goroutines.
 package command

@@ -78,11 +78,8 @@ func parse(args []string) (settings, error) {
 	fs.StringVar(&s.target.URL, "url", "", "address of a running proxy to use instead of concert; loopback only")
 	fs.StringVar(&s.target.Origin, "origin", "", "where the slow origin listens; a free port by default")
 	fs.BoolVar(&s.asJSON, "json", false, "print the report as JSON")
-	if err := fs.Parse(args); err != nil {
+	if err := command.Parse(fs, args); err != nil {
 		return s, err
-	}
-	if fs.NArg() > 0 {
-		return s, fmt.Errorf("unexpected argument %q", fs.Arg(0))
 	}
 	var err error
 	if s.scenario, err = drain.Preset(*preset); err != nil {

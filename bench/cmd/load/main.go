@@ -54,7 +54,7 @@ func run(ctx context.Context, args []string) error {
 	others := fs.String("others", "nginx,haproxy,caddy", "proxies to compare with, where they are installed")
 	role := fs.String("role", "", "be a part of a run, as runs start it")
 	upstream := fs.String("upstream", "", "the origin of such a part")
-	if err := fs.Parse(args); err != nil {
+	if err := command.Parse(fs, args); err != nil {
 		return err
 	}
 	if *role != "" {
@@ -71,17 +71,7 @@ func run(ctx context.Context, args []string) error {
 	if s.Self, err = os.Executable(); err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	binary, remove, err := command.Concert(ctx, s.Binary)
-	if err != nil {
-		return err
-	}
-	defer remove()
-	s.Binary = binary
-	report, err := measure(ctx, s)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Print(report)
+	_, err = command.Report(ctx, &s.Binary, func() (fmt.Stringer, error) { return measure(ctx, s) })
 	return err
 }
 

@@ -10,7 +10,6 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"time"
 
 	"github.com/andreimerlescu/concert/bench/command"
@@ -27,20 +26,10 @@ func run(ctx context.Context, args []string) error {
 	fs.IntVar(&s.Cap, "cap", 10, "pages at the origin at once, at the most")
 	fs.DurationVar(&s.Latency, "latency", 50*time.Millisecond, "the origin's time for a page")
 	fs.StringVar(&s.Binary, "concert", "", "Concert to soak; empty builds it")
-	if err := fs.Parse(args); err != nil {
+	if err := command.Parse(fs, args); err != nil {
 		return err
 	}
-	binary, remove, err := command.Concert(ctx, s.Binary)
-	if err != nil {
-		return err
-	}
-	defer remove()
-	s.Binary = binary
-	report, err := soak.Run(ctx, s)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Print(report)
+	report, err := command.Report(ctx, &s.Binary, func() (*soak.Report, error) { return soak.Run(ctx, s) })
 	if err == nil && len(report.Broken()) > 0 {
 		err = command.ErrNotHeld
 	}

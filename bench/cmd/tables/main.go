@@ -32,7 +32,7 @@ func run(ctx context.Context, args []string) error {
 	role := fs.String("role", "", "be a part of a measurement, as package load starts it")
 	size := fs.Int("size", 1<<10, "the bytes of such a part's answers")
 	upstream := fs.String("upstream", "", "the origin of such a part")
-	if err := fs.Parse(args); err != nil {
+	if err := command.Parse(fs, args); err != nil {
 		return err
 	}
 	if *role != "" {

@@ -9,7 +9,6 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"time"
 
 	"github.com/andreimerlescu/concert/bench/command"
@@ -24,19 +23,9 @@ func run(ctx context.Context, args []string) error {
 	fs.IntVar(&s.Visitors, "visitors", 100_000, "in line")
 	fs.DurationVar(&s.Watch, "watch", time.Minute, "how long they are watched, once all have come")
 	fs.StringVar(&s.Binary, "concert", "", "Concert to measure; empty builds it")
-	if err := fs.Parse(args); err != nil {
+	if err := command.Parse(fs, args); err != nil {
 		return err
 	}
-	binary, remove, err := command.Concert(ctx, s.Binary)
-	if err != nil {
-		return err
-	}
-	defer remove()
-	s.Binary = binary
-	report, err := waiting.Run(ctx, s)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Print(report)
+	_, err := command.Report(ctx, &s.Binary, func() (*waiting.Report, error) { return waiting.Run(ctx, s) })
 	return err
 }
