@@ -25,6 +25,7 @@ func (instant) Serve(v *pipeline.Visit) error {
 
 func newApp(t *testing.T, flags ...string) *App {
 	t.Helper()
+	flags = append([]string{"-data-dir="}, flags...)
 	loaded, err := config.Load(flags, []string{"CONCERT_ADMIN_TOKEN=the-right-token"})
 	if err != nil {
 		t.Fatal(err)

@@ -170,7 +170,7 @@ func TestPortalBans(t *testing.T) {
 	if !blocked("203.0.113.9") || blocked("203.0.113.65") {
 		t.Error("the range is not banned as ordered")
 	}
-	if !strings.Contains(read(t, dir, "bans.json")+read(t, dir, "bans.journal"), "203.0.113.0/24") {
+	if !strings.Contains(savedBans(t, dir), "203.0.113.0/24") {
 		t.Error("the ban is not on disk")
 	}
 	var undo struct{ Undo string }

@@ -16,7 +16,7 @@ func TestBansSurviveKill(t *testing.T) {
 	args := []string{"-ban-paths", "/.env", "-abuse-cooldown", "1h"}
 	p := startIn(t, dir, o.Addr(), args...)
 	get(t, p, "203.0.113.1", "/.env")
-	rawtest.Until(t, "the ban is on disk", func() bool { return strings.Contains(read(t, dir, "bans.journal"), "203.0.113.1") })
+	rawtest.Until(t, "the ban is on disk", func() bool { return strings.Contains(savedBans(t, dir), "203.0.113.1") })
 	admin(t, p, http.MethodPost, "/_room/abuse", `{"client":"203.0.113.4","permanent":true}`, 200)
 	admin(t, p, http.MethodDelete, "/_room/abuse?client=203.0.113.4", "", 200)
 	admin(t, p, http.MethodPost, "/_room/abuse", `{"client":"203.0.113.2","permanent":true}`, 200)
@@ -44,6 +44,13 @@ func TestBansSurviveKill(t *testing.T) {
 	if trail := read(t, dir, "audit.jsonl"); strings.Count(trail, `"what":"ban"`) != 3 || strings.Count(trail, `"what":"unban"`) != 2 {
 		t.Errorf("the audit trail:\n%s", trail)
 	}
+}
+
+// savedBans is what the files say of bans. One that came before the first write
+// of a process is in bans.json, all others are in the journal until it is folded.
+func savedBans(t *testing.T, dir string) string {
+	t.Helper()
+	return read(t, dir, "bans.json") + read(t, dir, "bans.journal")
 }
 
 // TestDamagedBansStopTheStart, rather than lift bans that were made to last.
