@@ -6,6 +6,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/andreimerlescu/concert/pipeline"
+	"github.com/andreimerlescu/concert/stages/priority"
+	"github.com/andreimerlescu/concert/stages/skip"
 )
 
 func priorityRows() []Setting {
@@ -22,11 +26,11 @@ func priorityRows() []Setting {
 	}, {
 		Key: "priority_lane_rank", Default: "3", Unit: "rank", Group: GroupPriority, Live: true,
 		Help: "Lowest rank that uses the priority lane: 1 member, 2 prospect, 3 customer, 4 subscriber, 5 checkout, 6 staff; with 7 none does.",
-		bind: whole(func(c *Config) *int { return &c.PriorityLaneRank }, 1, 7),
+		bind: whole(func(c *Config) *int { return &c.PriorityLaneRank }, int(pipeline.Member), int(priority.NoLane)),
 	}, {
 		Key: "priority_wait", Default: "5s", Group: GroupPriority, Live: true,
 		Help: "Longest wait for a slot of the priority lane before joining the line.",
-		bind: interval(func(c *Config) *time.Duration { return &c.PriorityWait }, 0, time.Minute),
+		bind: interval(func(c *Config) *time.Duration { return &c.PriorityWait }, 0, priority.MaxWait),
 	}, {
 		Key: "priority_forms", Default: "true", Group: GroupPriority, Live: true,
 		Help: "Forms from admitted visitors use the priority lane; one that gets no slot is answered 503 and told that it was not sent.",
@@ -34,7 +38,7 @@ func priorityRows() []Setting {
 	}, {
 		Key: "form_hold", Default: "0", Group: GroupPriority, Live: true,
 		Help: "How long a form of up to 64 KiB is kept in memory until a slot comes, if that is longer than -priority-wait; it is lost if Concert stops meanwhile.",
-		bind: interval(func(c *Config) *time.Duration { return &c.FormHold }, 0, time.Minute),
+		bind: interval(func(c *Config) *time.Duration { return &c.FormHold }, 0, priority.MaxWait),
 	}, {
 		Key: "rank_order", Default: "false", Group: GroupPriority, Live: true,
 		Help: "Give a rank below the lane a head start in line: a visitor stands as if they had come 100 arrivals earlier for each rank above guest.",
@@ -42,18 +46,15 @@ func priorityRows() []Setting {
 	}}
 }
 
-// maxPrice bounds the prices of a place in line.
-const maxPrice = 1e6
-
 func skipRows() []Setting {
 	return []Setting{{
 		Key: "rate", Default: "0", Unit: "currency units", Group: GroupSkip, Live: true,
 		Help: "Price of each place that a visitor skips.",
-		bind: decimal(func(c *Config) *float64 { return &c.Rate }, 0, maxPrice),
+		bind: decimal(func(c *Config) *float64 { return &c.Rate }, 0, skip.MaxPrice),
 	}, {
 		Key: "surge", Default: "0", Unit: "currency units", Group: GroupSkip, Live: true,
 		Help: "Added to the price of each place for every visitor in line.",
-		bind: decimal(func(c *Config) *float64 { return &c.Surge }, 0, maxPrice),
+		bind: decimal(func(c *Config) *float64 { return &c.Surge }, 0, skip.MaxPrice),
 	}, {
 		Key: "skip_url", Group: GroupSkip, Live: true,
 		Help: "Page where a visitor pays to skip the line; the waiting page links to it with the visitor's signed reference as ref.",
@@ -62,7 +63,7 @@ func skipRows() []Setting {
 	}, {
 		Key: "pass", Env: "CONCERT_PASS_DURATION", Default: "0", Group: GroupSkip, Live: true,
 		Help: "How long a visitor who paid goes to the front whenever they have to wait again; 0 gives out no such passes.",
-		bind: zeroOr(func(c *Config) *time.Duration { return &c.PassDuration }, time.Minute, day),
+		bind: zeroOr(func(c *Config) *time.Duration { return &c.PassDuration }, time.Minute, skip.MaxPassTTL),
 	}}
 }
 

@@ -20,8 +20,8 @@ const (
 	RefPurpose = "skip-ref"
 	// PassPurpose is what Config.Passes is derived for.
 	PassPurpose = "vip"
-	// maxPrice bounds Config.Rate and Config.Surge.
-	maxPrice = 1e6
+	// MaxPrice bounds Config.Rate and Config.Surge.
+	MaxPrice = 1e6
 	// MaxPassTTL bounds Config.PassTTL.
 	MaxPassTTL = 24 * time.Hour
 	// MaxSales is how many payments, and how many passes to be delivered, are
@@ -43,7 +43,7 @@ type Config struct {
 	Ticket       func(value string) (t line.Ticket, authentic bool)
 
 	// Rate is the price of a place, Surge what is added to it for each ticket
-	// in line: 0 to maxPrice. With both 0 nothing is for sale.
+	// in line: 0 to [MaxPrice]. With both 0 nothing is for sale.
 	Rate, Surge float64
 	// PassTTL is the life of a VIP pass, up to [MaxPassTTL]; 0 gives out none.
 	PassTTL time.Duration
@@ -98,8 +98,8 @@ func (c *Config) check() error {
 		bad("no way to read tickets")
 	}
 	for _, price := range []float64{c.Rate, c.Surge} {
-		if math.IsNaN(price) || price < 0 || price > maxPrice {
-			bad("a price is %v: want 0 to %v", price, float64(maxPrice))
+		if math.IsNaN(price) || price < 0 || price > MaxPrice {
+			bad("a price is %v: want 0 to %v", price, float64(MaxPrice))
 		}
 	}
 	if c.PassTTL < 0 || c.PassTTL > MaxPassTTL || c.PassTTL%time.Second != 0 {
