@@ -23,6 +23,7 @@ func Run(t *testing.T, newLine New) {
 		{"CapShrinksAndGrows", testResize},
 		{"RateIsExact", testRate},
 		{"PausedAndClosed", testModes},
+		{"EstimatesOutliveAStall", testStall},
 		{"DoorIsServedInOrder", testDoorOrder},
 		{"DoorIsLeft", testDoorLeave},
 		{"DoorIsShared", testDoorShared},

@@ -16,6 +16,8 @@ const (
 	longestHold  = time.Hour
 	enoughDrain  = time.Second // of waiting before the measured drain counts
 	drainedToFew = 4
+	longestLull  = 5 * time.Second // without a grant that counts in the drain
+	longStall    = 2 * time.Minute // after which nobody is told how long it takes
 )
 
 // average is a quotient of two sums that forget alike.
@@ -51,6 +53,7 @@ type meter struct {
 	use     average // slot-time per time
 
 	lastGrant instant
+	calm      float64       // the service time as of then, in nanoseconds
 	hold      time.Duration // smoothed
 }
 
@@ -59,6 +62,7 @@ type meter struct {
 func (m *meter) start(slots int) {
 	n := float64(max(1, slots))
 	m.service = average{num: n * float64(firstHold), den: n}
+	m.calm = float64(firstHold)
 }
 
 // advance accounts for the time since the last call.
@@ -67,14 +71,25 @@ func (m *meter) advance(now instant, out int, waiting bool, slots int) {
 	if d <= 0 {
 		return
 	}
-	m.at = now
 	m.area += float64(out) * d
 	if waiting {
-		m.wait += d
+		m.wait += d - m.lull(now, slots > 0 && out >= slots)
 	}
+	m.at = now
 	if now.since(m.folded) >= foldEvery {
 		m.fold(now, slots)
 	}
+}
+
+// lull is the part of the time up to now, in nanoseconds, that says nothing
+// about the drain: every slot has been out for so long that the site hangs. The
+// drain stays what it was before.
+func (m *meter) lull(now instant, full bool) float64 {
+	if !full {
+		return 0
+	}
+	from := m.lastGrant.add(max(longestLull, 2*m.hold))
+	return float64(max(0, now-max(m.at, from)))
 }
 
 func (m *meter) fold(now instant, slots int) {
@@ -116,6 +131,7 @@ func (m *meter) memory(slots int) float64 {
 
 func (m *meter) granted(now instant, waiting bool) {
 	m.lastGrant = now
+	m.calm = m.serviceTime(now, false)
 	m.grants++
 	if waiting {
 		m.waitGr++
@@ -167,6 +183,20 @@ func (m *meter) steadyTime(now instant) float64 {
 		s = min(s, float64(m.hold))
 	}
 	return max(s, 1)
+}
+
+// late is for how long, in nanoseconds, every slot has been out beyond the
+// service time as it was when the last was given.
+func (m *meter) late(now instant, full bool) float64 {
+	if !full {
+		return 0
+	}
+	return max(0, float64(now-m.lastGrant)-m.calm)
+}
+
+// stalled reports whether being that late makes any estimate a guess.
+func (m *meter) stalled(late float64) bool {
+	return late > max(float64(longStall), 2*m.calm)
 }
 
 // drainRate is admissions per nanosecond while somebody waits; 0 when not

@@ -40,6 +40,7 @@ type outlook struct {
 	rank float64 // weight to be let in up to and with this one, beyond what is free
 	turn time.Duration
 	pace time.Duration // the same if a stall ended now
+	wait time.Duration // turn, from what was measured before a stall, without the stall
 }
 
 // outlook judges a place by the counts ahead of it.
@@ -53,22 +54,23 @@ func (l *Line) outlookIf(n instant, ahead *counts, share float64) outlook {
 	w := float64(ahead[polled]+ahead[called]+ahead[passed]+ahead[door]+ahead[guest]+ahead[awaited]) +
 		share*float64(ahead[fresh])
 	o := outlook{rank: math.Inf(-1)}
-	turn, pace := 0.0, 0.0
+	turn, pace, wait := 0.0, 0.0, 0.0
 	if c := l.set.Policy.Cap; c > 0 {
 		free := c - l.slots.out
 		r := w - float64(free) + 1
 		o.rank = r
 		turn = l.meter.until(n, max(r, 0), c, free <= 0)
 		pace = max(r, 0) / float64(c) * l.meter.steadyTime(n)
+		wait = max(r, 0) / float64(c) * l.meter.calm
 	}
 	if l.bucket.inflow > 0 {
 		l.bucket.fill(n)
 		r := w - l.bucket.fraction() + 1
 		o.rank = max(o.rank, r)
 		r = max(r, 0) * l.bucket.each()
-		turn, pace = max(turn, r), max(pace, r)
+		turn, pace, wait = max(turn, r), max(pace, r), max(wait, r)
 	}
-	o.turn, o.pace = duration(turn), duration(pace)
+	o.turn, o.pace, o.wait = duration(turn), duration(pace), duration(wait)
 	if l.set.Mode != line.Open {
 		o.turn = forever
 	}
@@ -148,6 +150,8 @@ func (l *Line) pollAfter(o outlook, first bool) time.Duration {
 }
 
 // eta is the expected wait at a position; negative when it cannot be told.
+// While the site hangs it is what it was before, and the stall is taken to last
+// as long again as it has lasted.
 func (l *Line) eta(position int, o outlook) time.Duration {
 	if l.set.Mode != line.Open {
 		return -1
@@ -155,14 +159,19 @@ func (l *Line) eta(position int, o outlook) time.Duration {
 	if o.rank <= 0 {
 		return 0
 	}
-	d := o.turn
-	if r := l.meter.drainRate(); r > 0 {
-		d = duration(float64(position) / r)
+	c := l.set.Policy.Cap
+	late := l.meter.late(l.now, c > 0 && l.slots.out >= c)
+	d := float64(o.turn)
+	if late > 0 {
+		d = float64(o.wait)
 	}
-	if d > 24*time.Hour {
+	if r := l.meter.drainRate(); r > 0 {
+		d = float64(position) / r
+	}
+	if d += late; d > float64(24*time.Hour) || l.meter.stalled(late) {
 		return -1
 	}
-	return d
+	return duration(d)
 }
 
 // expected is when a visitor is next to be seen, after now.

@@ -133,6 +133,7 @@ func TestInABrowser(t *testing.T) {
 		{"picks a language without scripts", picksALanguageWithoutScripts},
 		{"reads the operator's messages", readsMessages},
 		{"never sees the number rise", neverSeesTheNumberRise},
+		{"hears that the site hangs", hearsThatTheSiteHangs},
 		{"is offered a place at the front", isOfferedTheFront},
 		{"asks to be called", asksToBeCalled},
 		{"gets an exported page", getsAnExportedPage},

@@ -13,7 +13,7 @@ import (
 const (
 	reasonPaused   = "paused"   // the operator lets nobody in
 	reasonReturned = "returned" // somebody ahead came back to their place
-	reasonSlower   = "slower"   // as many are ahead as before, and they take longer
+	reasonSlower   = "slower"   // as many are ahead as before, and they take longer, or nobody knows how long
 )
 
 // seenField is the query's field in which a poll says what its sender knows:
@@ -34,7 +34,7 @@ func reason(query string, p line.Place, paused bool) string {
 		return ""
 	case int64(p.Position) > position:
 		return reasonReturned
-	case eta >= 0 && now > eta+eta/4+60:
+	case eta >= 0 && (now < 0 || now > eta+eta/4+60):
 		return reasonSlower
 	}
 	return ""

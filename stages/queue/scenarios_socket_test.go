@@ -243,6 +243,31 @@ func neverSeesTheNumberRise(p *tab) {
 	p.until(place + ` === "1" && document.getElementById("ahead").textContent === "You are next"`)
 }
 
+// hearsThatTheSiteHangs has the line first know how long it takes, then not,
+// then know again: the reason stays for as long as the wait cannot be told, and
+// the page goes on saying what it was told before.
+func hearsThatTheSiteHangs(p *tab) {
+	p.fill()
+	p.do(chromedp.Navigate(p.url))
+	p.until(confirmed)
+	p.until(`(() => {
+		window.answer = {eta_seconds: 5};
+		window.asked = [];
+		window.fetch = address => {
+			asked.push(String(address));
+			return Promise.resolve(new Response(JSON.stringify({ready: false, position: 1, poll_after_ms: 1000, ...answer}), {headers: {"Content-Type": "application/json"}}));
+		};
+		return true;
+	})()`)
+	p.until(`document.getElementById("eta").textContent === "less than a minute" && asked.length > 1 && /seen=1\.\d+$/.test(asked.at(-1))`)
+	p.until(`(answer = {reason: "slower"}, true)`)
+	p.until(`document.getElementById("eta").textContent === "cannot be told yet" && document.getElementById("reason").textContent.startsWith("The site is working more slowly")`)
+	p.until(`(asked = [], true)`)
+	p.until(`asked.length > 1 && asked.every(address => /seen=1\.\d+$/.test(address))`)
+	p.until(`(answer = {eta_seconds: 5}, true)`)
+	p.until(`document.getElementById("eta").textContent === "less than a minute" && document.getElementById("reason").hidden`)
+}
+
 // asksToBeCalled switches sound and notifications on.
 func asksToBeCalled(p *tab) {
 	release := p.fill()

@@ -10,10 +10,20 @@ end
 function F.meterAdvance(waiting)
   local d = n - S.m_at
   if d <= 0 then return end
-  S.m_at = n
   S.area = S.area + S.used * d
-  if waiting then S.wait = S.wait + d end
+  if waiting then S.wait = S.wait + d - F.lull() end
+  S.m_at = n
   if n - S.m_fold >= 20 * MS then F.fold() end
+end
+
+-- full reports whether every slot is out.
+function F.full() return S.cap > 0 and S.out >= S.cap end
+
+-- lull is the part of the time up to now in which the site hung, and which
+-- says nothing about the drain.
+function F.lull()
+  if not F.full() then return 0 end
+  return max(0, n - max(S.m_at, S.lastg + max(5 * SEC, 2 * S.hold)))
 end
 
 function F.fold()
@@ -64,6 +74,18 @@ function F.steadyTime()
   if S.hold > 0 then s = min(s, S.hold) end
   return max(s, 1)
 end
+
+-- calm is the service time as it was when a slot was given last.
+function F.calm() return S.calm or F.serviceTime(false) end
+
+-- late is for how long every slot has been out beyond the calm service time.
+function F.late()
+  if not F.full() then return 0 end
+  return max(0, n - S.lastg - F.calm())
+end
+
+-- stalled reports whether being that late makes any estimate a guess.
+function F.stalled(late) return late > max(120 * SEC, 2 * F.calm()) end
 
 function F.drainRate()
   local num, den = S.drn + S.waitgr, S.drd + S.wait
@@ -121,7 +143,7 @@ function F.admit(name, waiting)
   r.lease, r.used = r.lease + 1, r.used + 1
   S.out, S.used = S.out + 1, S.used + 1
   F.touch(name, r)
-  S.lastg = n
+  S.lastg, S.calm = n, F.serviceTime(false)
   S.grants = S.grants + 1
   if waiting then S.waitgr = S.waitgr + 1 end
   if S.inflow > 0 then F.bucketFill(); S.bcredit = S.bcredit - S.interval end

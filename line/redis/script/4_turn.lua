@@ -7,7 +7,7 @@ function F.share() return S.f_came / S.f_due end
 function F.outlook(c, share)
   share = share or F.share()
   local w = c[POLLED] + c[CALLED] + c[PASSED] + c[DOOR] + c[GUEST] + share * c[FRESH] + (c.ghosts or 0)
-  local o = { rank = -huge, turn = 0, pace = 0 }
+  local o = { rank = -huge, turn = 0, pace = 0, wait = 0 }
   if S.cap > 0 then
     local free = S.cap - S.out
     local r = w - free + 1
@@ -15,13 +15,14 @@ function F.outlook(c, share)
     local slots = max(1, S.cap - S.dark)
     o.turn = F.untilTurn(max(r, 0), slots, free <= 0)
     o.pace = max(r, 0) / slots * F.steadyTime()
+    o.wait = max(r, 0) / slots * F.calm()
   end
   if S.inflow > 0 then
     F.bucketFill()
     local r = w - S.bcredit / S.interval + 1
     o.rank = max(o.rank, r)
     r = max(r, 0) * S.interval / S.inflow
-    o.turn, o.pace = max(o.turn, r), max(o.pace, r)
+    o.turn, o.pace, o.wait = max(o.turn, r), max(o.pace, r), max(o.wait, r)
   end
   if S.mode ~= 0 then o.turn = huge end
   return o
@@ -80,9 +81,11 @@ function F.pause(t, o, first) return F.soon(t, F.pollAfter(o, first)) end
 function F.eta(position, o)
   if S.mode ~= 0 then return -1 end
   if o.rank <= 0 then return 0 end
-  local d, r = o.turn, F.drainRate()
+  local late, r = F.late(), F.drainRate()
+  local d = late > 0 and o.wait or o.turn
   if r > 0 then d = position / r end
-  if d > 86400 * SEC then return -1 end
+  d = d + late
+  if d > 86400 * SEC or F.stalled(late) then return -1 end
   return floor(d)
 end
 

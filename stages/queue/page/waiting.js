@@ -69,13 +69,14 @@ function place(position, ahead, eta) {
 	remember();
 }
 
-// Why the wait grew stays on the page until it is shorter again, or old.
+// Why the wait grew stays on the page until it is shorter again, or old. While
+// the site hangs and the wait cannot be told, it is asked for again and again.
 function reason(why, eta) {
-	if (why || low < 0 || eta >= 0 && eta < low) low = eta;
+	if (eta < 0 ? why === "paused" : why || low < 0 || eta < low) low = eta;
 	if (why && words["js." + why]) {
 		cause = {why, eta, at: Date.now()};
 		show("reason", words["js." + why]);
-	} else if (cause && (cause.why === "paused" || eta >= 0 && eta < cause.eta * 0.8 || Date.now() - cause.at > 120000)) {
+	} else if (cause && (cause.why === "paused" || eta >= 0 && (cause.eta < 0 || eta < cause.eta * 0.8) || Date.now() - cause.at > 120000)) {
 		cause = null;
 		show("reason", "");
 	}
