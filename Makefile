@@ -42,7 +42,7 @@ bench: deps ## measure everything and write the tables of docs/performance.md (L
 	$(GO) run ./bench/cmd/tables -scale $(SCALE)
 
 benchmarks: ## run every benchmark, the drain of a crowd included
-	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -timeout 40m ./...
 
 build: $(PLATFORMS) ## build static binaries for every platform into bin/
 
