@@ -69,18 +69,26 @@ func TestHangs(t *testing.T) { if mark.Once("hangs") { select {} } }
 import "testing"
 func TestBroken(t *testing.T) { undefined() }
 `,
-	"line/line_test.go": `package line
-import ("testing"; "tiny.example/mark")
-func TestPlaces(t *testing.T) { if mark.Once("places") { t.Error("a place was lost") } }
-`,
-	"cites/cites_test.go": `package cites
-import ("testing"; "tiny.example/mark")
-// TestCites holds invariant 1.
-func TestCites(t *testing.T) { if mark.Once("cites") { t.Error("more than the cap") } }
-`,
 	"says/says_test.go": `package says
 import ("testing"; "tiny.example/mark")
 func TestSays(t *testing.T) { if mark.Once("says") { t.Error("invariant 2: overtaken") } }
+`,
+	"cites/cites_test.go": `package cites
+import ("testing"; "testing/synctest")
+// TestServer holds invariant 1 on real time.
+func TestServer(t *testing.T) {}
+// TestBubble holds invariant 1 on a clock of its own.
+func TestBubble(t *testing.T) { within(t) }
+// TestOther holds none there.
+func TestOther(t *testing.T) { within(t) }
+func within(t *testing.T) { room{}.enter(t) }
+type room struct{}
+func (r room) enter(t *testing.T) { synctest.Test(t, func(*testing.T) { t.Helper(); room{}.enter(t) }) }
+`,
+	"line/redis/redis_test.go": `package redis
+import "testing"
+// TestPlaces holds invariant 4.
+func TestPlaces(t *testing.T) {}
 `,
 	"many/many_test.go": `package many
 import ("testing"; "tiny.example/mark")
@@ -131,9 +139,7 @@ func TestSecondLook(t *testing.T) {
 		{"-timeout 2s ./hangs", 1, []string{final, "panic: test timed out"}, []string{unstable, second}},
 		{"./broken", 1, []string{final, "undefined: undefined", "[build failed]"}, []string{unstable, second}},
 		{"./missing", 1, []string{final}, []string{unstable, second}},
-		{"./line", 1, []string{final, "invariant"}, []string{unstable, second}},
-		{"./cites", 1, []string{final + "tiny.example/cites: TestCites holds an invariant"}, []string{unstable, second}},
-		{"./says", 1, []string{final, "invariant 2"}, []string{unstable, second}},
+		{"./says", 1, []string{final + "tiny.example/says: it says invariant 2"}, []string{unstable, second}},
 		{"./many", 1, []string{final + "6 failed tests"}, []string{unstable, second}},
 	}
 	dir := write(t)
@@ -152,6 +158,39 @@ func TestSecondLook(t *testing.T) {
 			if strings.Contains(out.String(), text) {
 				t.Errorf("%s: says %q:\n%s%s", tt.args, text, &out, &errs)
 			}
+		}
+	}
+}
+
+// TestFinal: what may be a broken invariant is final. On real time a test of one
+// may be late, and only what it says counts.
+func TestFinal(t *testing.T) {
+	t.Parallel()
+	const late, holds, maybe = "i/o timeout", " holds an invariant", "an invariant is broken, or may be"
+	s := session{ctx: t.Context(), dir: write(t)}
+	for _, tt := range []struct{ name, test, text, want string }{
+		{"cites", "TestServer", late, ""},
+		{"cites", "TestServer", "Invariant 4: a place was lost", "it says Invariant 4"},
+		{"cites", "TestServer", "invariants 1 and 2: more than the cap", "it says invariants 1"},
+		{"cites", "TestServer", "invariant 8: one allocation", ""},
+		{"cites", "TestServer", "BUG: impossible", "it printed BUG"},
+		{"cites", "TestBubble", late, "TestBubble" + holds},
+		{"cites", "TestOther", late, ""},
+		{"unreadable", "TestServer", late, "TestServer" + holds}, // there is no such package
+		{"line", "TestPlaces", late, maybe},
+		{"line/memory", "TestPlaces", late, maybe},
+		{"slots", "TestSlots", late, maybe},
+		{"pipeline", "TestLoop", late, maybe},
+		{"line/redis", "TestPlaces", late, ""},
+	} {
+		o := &outcome{
+			name:  "tiny.example/" + tt.name,
+			texts: map[string]*strings.Builder{"": {}, tt.test: {}},
+			ended: map[string]string{"": "fail", tt.test: "fail"},
+		}
+		o.texts[tt.test].WriteString(tt.text)
+		if got := s.final(o); got != tt.want {
+			t.Errorf("%s of %s says %q: %q, want %q", tt.test, tt.name, tt.text, got, tt.want)
 		}
 	}
 }
