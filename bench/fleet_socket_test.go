@@ -23,7 +23,7 @@ func build(tb testing.TB) string {
 func TestFleet(t *testing.T) {
 	t.Parallel()
 	holds(t, fleet.Run(t, build(t), fleet.Scenario{
-		Instances: 3, Visitors: 500, Arrival: 2 * time.Second, Latency: 300 * time.Millisecond, Cap: 20, Timeout: 2 * time.Minute,
+		Instances: 3, Visitors: 500, Arrival: 2 * time.Second, Latency: 300 * time.Millisecond, Cap: 20, Timeout: 5 * time.Minute,
 		Faults: []fleet.Fault{
 			fleet.RestartRedis(3*time.Second, 500*time.Millisecond),
 			fleet.KillInstance(6*time.Second, 0, time.Second),
@@ -38,7 +38,7 @@ func TestFleet(t *testing.T) {
 func TestFleetCut(t *testing.T) {
 	t.Parallel()
 	holds(t, fleet.Run(t, build(t), fleet.Scenario{
-		Instances: 3, Visitors: 400, Arrival: 2 * time.Second, Latency: 300 * time.Millisecond, Cap: 20, Timeout: 2 * time.Minute,
+		Instances: 3, Visitors: 400, Arrival: 2 * time.Second, Latency: 300 * time.Millisecond, Cap: 20, Timeout: 5 * time.Minute,
 		Faults: []fleet.Fault{fleet.CutInstance(2*time.Second, 1, 9*time.Second)},
 	}))
 }
@@ -58,7 +58,7 @@ func holds(t *testing.T, r *fleet.Report) {
 // BenchmarkFleetAtPeace has a crowd wait while nothing fails.
 func BenchmarkFleetAtPeace(b *testing.B) {
 	judge(b, fleet.Run(b, build(b), fleet.Scenario{
-		Instances: 3, Visitors: 3000, Arrival: 5 * time.Second, Latency: 400 * time.Millisecond, Cap: 60, Timeout: 2 * time.Minute,
+		Instances: 3, Visitors: 3000, Arrival: 5 * time.Second, Latency: 400 * time.Millisecond, Cap: 60, Timeout: 5 * time.Minute,
 	}))
 }
 
@@ -74,7 +74,7 @@ func BenchmarkFleetFault(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			judge(b, fleet.Run(b, binary, fleet.Scenario{
 				Instances: 3, Visitors: 3000, Arrival: 5 * time.Second, Latency: 400 * time.Millisecond, Cap: 60,
-				Timeout: 2 * time.Minute, Faults: []fleet.Fault{fault}, Network: true,
+				Timeout: 5 * time.Minute, Faults: []fleet.Fault{fault}, Network: true,
 			}))
 		})
 	}
@@ -99,7 +99,7 @@ func judge(b *testing.B, r *fleet.Report) {
 // BenchmarkFleet is TestFleet at full size.
 func BenchmarkFleet(b *testing.B) {
 	judge(b, fleet.Run(b, build(b), fleet.Scenario{
-		Instances: 3, Visitors: 5000, Arrival: 5 * time.Second, Latency: 500 * time.Millisecond, Cap: 60, Timeout: 3 * time.Minute, Network: true,
+		Instances: 3, Visitors: 5000, Arrival: 5 * time.Second, Latency: 500 * time.Millisecond, Cap: 60, Timeout: 5 * time.Minute, Network: true,
 		Faults: []fleet.Fault{
 			fleet.KillInstance(8*time.Second, 0, 2*time.Second),
 			fleet.PauseRedis(22*time.Second, 3*time.Second),

@@ -44,7 +44,7 @@ func TestTargetReachesOriginAsSent(t *testing.T) {
 			}
 			want := "GET " + upstream.prefix + tc.want + " HTTP/1.1"
 			if got := origin.Requests()[before].Line; got != want {
-				t.Errorf("%q below %q: origin got %q, want %q", tc.sent, upstream.path, got, want)
+				t.Errorf("invariant 6: %q below %q: origin got %q, want %q", tc.sent, upstream.path, got, want)
 			}
 		}
 	}
@@ -140,7 +140,7 @@ func TestRequestHeader(t *testing.T) {
 		slices.Sort(want)
 		slices.Sort(got)
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
+			t.Errorf("invariant 7: %s (-want +got):\n%s", tc.name, diff)
 		}
 	}
 }

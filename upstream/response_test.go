@@ -63,7 +63,7 @@ func TestResponseReachesVisitorAsSent(t *testing.T) {
 				c.Send(tc.method + " / HTTP/1.1\r\nHost: x\r\n\r\n")
 				got := c.ReadResponse(tc.method)
 				if diff := cmp.Diff(append([]string{strings.TrimSpace(date)}, tc.want...), fields(got), sortLines); diff != "" {
-					t.Errorf("header (-want +got):\n%s", diff)
+					t.Errorf("invariant 7: header (-want +got):\n%s", diff)
 				}
 				if got.Status() != tc.response[9:12] || string(got.Body) != tc.body || got.Err != nil {
 					t.Errorf("status %s, body %q, error %v", got.Status(), got.Body, got.Err)

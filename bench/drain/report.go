@@ -93,7 +93,7 @@ func (r *Report) waits(in []crowd.Result) {
 func (r *Report) Broken() []string {
 	var broken []string
 	if r.Peak > r.Scenario.Cap {
-		broken = append(broken, fmt.Sprintf("%d pages at the origin at once, cap %d", r.Peak, r.Scenario.Cap))
+		broken = append(broken, fmt.Sprintf("invariant 1: %d pages at the origin at once, cap %d", r.Peak, r.Scenario.Cap))
 	}
 	if lost := r.Unfinished + r.Failed; lost > 0 {
 		broken = append(broken, fmt.Sprintf("%d patient visitors not served (last error: %q)", lost, r.LastError))

@@ -38,7 +38,7 @@ func Presets() []Scenario {
 }
 
 func (s Scenario) preset(name string, poll time.Duration) Scenario {
-	s.Name, s.Poll, s.Cap, s.Timeout, s.Seed = name, poll, 50, 2*time.Minute, 1
+	s.Name, s.Poll, s.Cap, s.Timeout, s.Seed = name, poll, 50, 5*time.Minute, 1
 	return s
 }
 

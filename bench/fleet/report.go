@@ -117,7 +117,7 @@ func sortCounting(a, spare []int64) (pairs int) {
 func (r *Report) Broken() []string {
 	var broken []string
 	if r.Peak > r.Scenario.Cap {
-		broken = append(broken, fmt.Sprintf("%d pages at the origin at once, cap %d", r.Peak, r.Scenario.Cap))
+		broken = append(broken, fmt.Sprintf("invariant 1: %d pages at the origin at once, cap %d", r.Peak, r.Scenario.Cap))
 	}
 	if r.Lost > 0 {
 		broken = append(broken, fmt.Sprintf("%d patient visitors not served (last error: %q)", r.Lost, r.LastError))

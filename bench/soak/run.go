@@ -41,6 +41,7 @@ func (s Settings) check() error {
 const (
 	adminToken = "the-token-of-the-bench"
 	waveTime   = time.Second // within which a wave arrives
+	fewest     = 3           // waves, also when they take longer than the run was to: growth shows in thirds
 	leaving    = 0.2         // share that leaves at the sight of the line
 	addresses  = 512         // of visitors: what is kept of each must not look like growth
 )
@@ -86,7 +87,8 @@ type run struct {
 	mu sync.Mutex // guards what visitors and mischief add to the report
 }
 
-// soak sends wave after wave until the time is over.
+// soak sends wave after wave until the time is over; what happens beside them
+// ends with the time.
 func (r *run) soak(ctx context.Context) error {
 	end := time.Now().Add(r.For)
 	// Not WithDeadline: a dialer looks at the clock itself, and may give up a moment
@@ -103,7 +105,7 @@ func (r *run) soak(ctx context.Context) error {
 			}
 		})
 	}
-	for wave := 0; time.Now().Before(end) && ctx.Err() == nil; wave++ {
+	for wave := 0; (wave < fewest || time.Now().Before(end)) && ctx.Err() == nil; wave++ {
 		r.wave(ctx, wave)
 		s, err := r.sample(ctx)
 		if err != nil {

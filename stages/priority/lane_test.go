@@ -115,11 +115,11 @@ func TestLaneNewcomerNeverOvertakes(t *testing.T) {
 	c.fill()
 	c.join("first", pipeline.Guest)
 	if c.l.try(7) {
-		t.Error("a newcomer got a slot while all were held")
+		t.Error("invariant 2: a newcomer got a slot while all were held")
 	}
 	c.l.release(c.now, holderPass)
 	if c.l.try(7) {
-		t.Error("a newcomer got the slot that was handed on")
+		t.Error("invariant 2: a newcomer got the slot that was handed on")
 	}
 	if got := c.granted(); got != "first" {
 		t.Errorf("granted: %q", got)
@@ -247,10 +247,10 @@ func TestLaneSimulation(t *testing.T) {
 			return true
 		})
 		if c.l.held > capacity || len(holders) != c.l.held {
-			t.Fatalf("%d held of %d, %d known", c.l.held, capacity, len(holders))
+			t.Fatalf("invariant 1: %d held of %d, %d known", c.l.held, capacity, len(holders))
 		}
 		if c.l.held < capacity && c.l.waiting > 0 {
-			t.Fatalf("%d wait, %d of %d held", c.l.waiting, c.l.held, capacity)
+			t.Fatalf("invariant 3: %d wait, %d of %d held", c.l.waiting, c.l.held, capacity)
 		}
 	}
 	for r, got := range result {

@@ -93,7 +93,7 @@ func TestOriginNeverSeesMoreThanBothCaps(t *testing.T) {
 		}
 		all.Wait()
 		if peak := r.peak.Load(); peak != 5 {
-			t.Errorf("%d at the origin at once, want 5", peak)
+			t.Errorf("invariant 1: %d at the origin at once, want 5", peak)
 		}
 	})
 }
