@@ -55,7 +55,7 @@ func (o *outage) aheadOf(number uint64) float64 {
 
 // moved is how many places the line has moved at a time.
 func (o *outage) moved(at time.Time) float64 {
-	return o.pace*max(0, at.Sub(o.since).Seconds()) + o.extra
+	return o.pace*max(0, at.Sub(o.of).Seconds()) + o.extra
 }
 
 // due reports whether a number's turn has come at a time.
@@ -67,6 +67,9 @@ func (l *Line) due(number uint64, at time.Time) bool {
 // slots stay free, the line moves on faster: somebody has left it.
 func (l *Line) serveAlone(now time.Time) {
 	o := &l.outage
+	if l.opt.Down == Share && !l.mayClaim(now) {
+		l.strandAll()
+	}
 	for l.share.used < l.allowance(now) {
 		first := l.firstAtDoor()
 		if first == nil || !l.due(first.number, now) {
@@ -148,7 +151,7 @@ func (l *Line) judgeAlone(now time.Time, e *line.Entry) line.Decision {
 		l.highest = max(l.highest, number)
 	}
 	p := l.placeAlone(now, e.Ticket, fresh)
-	if e.MayHold && l.allowance(now) > 0 && len(l.stands) < l.set.DoorMax && l.due(number, now.Add(l.set.DoorWait)) {
+	if e.MayHold && l.holdsAlone(now, number, e.NoPlace) {
 		return l.standAlone(now, e, number, p)
 	}
 	if e.NoPlace {
@@ -162,7 +165,7 @@ func (l *Line) standAlone(now time.Time, e *line.Entry, number uint64, p line.Pl
 	st.entry, st.number, st.ticket, st.armed = *e, number, strconv.FormatUint(number, 10), true
 	p.State = line.StateDoor
 	st.place = p
-	return line.Decision{Verdict: line.AtDoor, Door: st, Place: p, Until: now.Add(l.set.DoorWait)}
+	return line.Decision{Verdict: line.AtDoor, Door: st, Place: p, Until: l.holdUntil(now)}
 }
 
 // newNumber gives out a number that no other instance gives.
@@ -185,8 +188,9 @@ func (l *Line) placeAlone(now time.Time, t line.Ticket, fresh bool) line.Place {
 	p := line.Place{Ticket: t, Fresh: fresh, Ahead: int(left), Position: int(left) + 1, ETA: -1, SinceSeen: -1}
 	ask := alonePoll
 	if o.pace > 0 {
-		turn := time.Duration(left / o.pace * float64(time.Second))
-		ask = min(max(time.Second, turn*6/10), aloneLongest)
+		turn := time.Duration(left/o.pace*float64(time.Second)) - l.detour()
+		crowd := time.Duration(l.latest.stats.Live) * time.Second / 500 // as F.pollAfter has it
+		ask = min(max(time.Second, min(turn*6/10, crowd)), aloneLongest)
 	}
 	p.PollAfter = (ask + rand.N(ask/5+1)).Truncate(time.Millisecond)
 	return p
@@ -201,7 +205,7 @@ func (l *Line) pollAlone(now time.Time, t line.Ticket) line.Status {
 	}
 	p := l.placeAlone(now, t, false)
 	st := line.Status{Known: true, Place: p}
-	if l.allowance(now) > 0 && len(l.stands) < l.set.DoorMax && l.due(t.Number, now.Add(time.Second)) {
+	if l.allowance(now) > 0 && len(l.stands) < l.set.DoorMax && l.due(t.Number, now.Add(time.Second)) || l.sendsOn(now, t.Number) {
 		st.Ready, st.Place.State = true, line.StateCalled
 	}
 	return st

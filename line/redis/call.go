@@ -56,7 +56,7 @@ func (l *Line) call(ctx context.Context, now time.Time, r request) (body, error)
 			return nil, err
 		}
 	}
-	return nil, l.failed(fmt.Errorf("redis line: %s: %w", r.op, errBehind))
+	return nil, l.failed(now, fmt.Errorf("redis line: %s: %w", r.op, errBehind))
 }
 
 func (l *Line) once(ctx context.Context, now time.Time, r request) (body, error) {
@@ -90,21 +90,24 @@ func (l *Line) head(now time.Time, op, report string) []string {
 // exec sends a call and takes in what comes with the answer. A caller that goes
 // away does not end it, as it would be unknown then what it did.
 func (l *Line) exec(ctx context.Context, now time.Time, args []string) (body, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.opt.Conn.CallTimeout)
+	ctx, cancel := l.limit(ctx)
 	defer cancel()
 	client, err := l.opt.Conn.Client()
 	if err != nil {
-		return nil, l.failed(fmt.Errorf("redis line: %s: %w", args[0], err))
+		return nil, l.failed(now, fmt.Errorf("redis line: %s: %w", args[0], err))
 	}
-	sent := time.Now()
+	sent := l.clock(now)
 	l.ops.Add(1)
 	got, err := l.script.run(ctx, client, l.keys, args)
 	if err != nil {
-		return nil, l.failed(fmt.Errorf("redis line: %s: %w", args[0], err))
+		if context.Cause(ctx) == errSilent {
+			err = errSilent
+		}
+		return nil, l.failed(now, fmt.Errorf("redis line: %s: %w", args[0], err))
 	}
 	status, err := got[0].ToString()
 	if err != nil {
-		return nil, l.failed(fmt.Errorf("redis line: %s: read the answer: %w", args[0], err))
+		return nil, l.failed(now, fmt.Errorf("redis line: %s: read the answer: %w", args[0], err))
 	}
 	if status != "OK" {
 		return nil, errBehind
@@ -112,9 +115,34 @@ func (l *Line) exec(ctx context.Context, now time.Time, args []string) (body, er
 	return l.takeIn(now, sent, got)
 }
 
+// errSilent is why a call failed that was ended early.
+var errSilent = errors.New("nothing is heard of redis")
+
+// limit is the time that a call has: CallTimeout, or half of it if no other call
+// was answered meanwhile. When this process itself was held up, so that it looks
+// late, it does not conclude anything from that.
+func (l *Line) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	timeout := l.opt.Conn.CallTimeout
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+	ctx, cancel := context.WithCancelCause(ctx)
+	before := l.answers.Load()
+	early := time.Now().Add(timeout / 2)
+	look := time.AfterFunc(timeout/2, func() { // ends with the call
+		if l.answers.Load() == before && time.Since(early) < timeout/8 {
+			cancel(errSilent)
+		}
+	})
+	return ctx, func() {
+		look.Stop()
+		cancel(nil)
+		stop()
+	}
+}
+
 // takeIn reads an answer: room, state, whether somebody waits, slots lent, the
 // next event, mail, and the body.
 func (l *Line) takeIn(now, sent time.Time, got []rueidis.RedisMessage) (body, error) {
+	l.answers.Add(1)
 	b := make(body, 0, 12)
 	if all, err := got[7].ToArray(); err == nil {
 		for k := range all {
@@ -224,7 +252,7 @@ func (l *Line) synchronize(ctx context.Context, now time.Time) error {
 	}
 	if !l.outage.down { // otherwise the end of the outage sees to them
 		if lost := l.strangers(); len(lost) > 0 {
-			go l.bringAllBack(lost) // ends when each was asked for, or Redis fails
+			go l.bringAllBack(now, lost) // ends when each was asked for, or Redis fails
 		}
 	}
 	return nil

@@ -34,6 +34,9 @@
 // put back at their numbers, and until they had the time to ask again, the line
 // stands as the instances remember it.
 //
+// A balancer goes on sending visitors to an instance that alone is cut off, so
+// that some of their requests reach nobody who knows the line; see elsewhere.go.
+//
 // # Times
 //
 // Redis's clock is the line's. Times that callers pass are used for what is

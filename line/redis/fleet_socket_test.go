@@ -280,7 +280,7 @@ func TestStray(t *testing.T) {
 	}
 	e.Ticket = mine[1]
 	at := enter(t, a, now, e, line.AtDoor)
-	a.failed(errDown)
+	a.failed(now, errDown)
 	a.mu.Lock()
 	a.doubt(mine[0].Number, "x") // as when the call had failed
 	a.mu.Unlock()

@@ -53,6 +53,8 @@ type Line struct {
 	ops    atomic.Uint64 // scripts run
 	quick  atomic.Uint64 // admissions without one
 
+	answers atomic.Uint64 // calls that Redis answered
+
 	// calls is held for reading by each call, and for writing to synchronize,
 	// when no other call may be under way. It guards era.
 	calls sync.RWMutex
@@ -116,6 +118,14 @@ func (l *Line) Join(ctx context.Context, now time.Time) error { return l.synchro
 func (l *Line) Close(ctx context.Context) error {
 	_, err := l.call(ctx, time.Now(), request{op: "quitroom", surrender: true})
 	return err
+}
+
+// clock is the time of day, or with Options.Given the time that was passed.
+func (l *Line) clock(given time.Time) time.Time {
+	if l.opt.Given {
+		return given
+	}
+	return time.Now()
 }
 
 // Wake receives a value when the time Advance last returned is stale.

@@ -44,11 +44,13 @@ var errDown = errors.New("redis is away: try again in a moment")
 type outage struct {
 	down    bool
 	since   time.Time
-	refused bool // the last try was refused: nobody else reaches Redis either
+	of      time.Time // when the line was as marks and pace say
+	refused bool      // the last try was refused: nobody else reaches Redis either
 	tries   int
 
 	admitted uint64          // in all outages
 	spent    map[uint64]bool // tickets used in this one; true once Redis knows
+	sent     map[uint64]bool // tickets that were told to come elsewhere
 	issued   uint64          // the last number given in it
 	marks    []mark          // the line as it last was
 	pace     float64         // admissions per second of all instances, as it last was
@@ -71,7 +73,7 @@ func (l *Line) isDown() bool {
 // failed takes down that Redis could not be reached, and returns err. From
 // then on the instance is on its own. A call that Redis answered with an error
 // of its own counts as well: such as that it is loading, or full.
-func (l *Line) failed(err error) error {
+func (l *Line) failed(now time.Time, err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o := &l.outage
@@ -79,10 +81,10 @@ func (l *Line) failed(err error) error {
 	if o.down {
 		return err
 	}
-	now := time.Now()
+	now = l.clock(now)
 	marks, pace := readDigest(l.digest)
 	*o = outage{
-		down: true, since: now, ticked: now, refused: o.refused, admitted: o.admitted,
+		down: true, since: now, of: l.latest.at, ticked: now, refused: o.refused, admitted: o.admitted,
 		spent: make(map[uint64]bool), marks: marks, pace: pace, issued: o.issued,
 	}
 	l.log.Error("redis is away; this instance is on its own", "policy", l.opt.Down.String(), "share", l.share.lease, "error", err)
@@ -151,7 +153,7 @@ func (l *Line) recovered(ctx context.Context, now time.Time) {
 	if unsaid && l.Configure(ctx, now, set) != nil || !l.tellDoubts(ctx, now) {
 		return
 	}
-	l.bringAllBack(lost)
+	l.bringAllBack(now, lost)
 	l.log.Info("redis is back", "away", lasted.Round(time.Millisecond), "used_meanwhile", used, "brought_back", len(lost))
 }
 
@@ -166,7 +168,7 @@ func (l *Line) tellSpent(ctx context.Context, now time.Time) (used int, ok bool)
 		done := len(batch) == 0 || round >= spentRounds && !more
 		if done {
 			used = len(l.outage.spent)
-			l.outage.down, l.outage.spent = false, nil
+			l.outage.down, l.outage.spent, l.outage.sent = false, nil, nil
 		}
 		l.mu.Unlock()
 		if len(batch) > 0 && !l.tell(ctx, now, batch) {
@@ -225,9 +227,9 @@ func (l *Line) strangers() (lost []*stand) {
 }
 
 // bringAllBack puts requests before Redis again, in this order.
-func (l *Line) bringAllBack(lost []*stand) {
+func (l *Line) bringAllBack(now time.Time, lost []*stand) {
 	for _, st := range lost {
-		l.bringBack(context.Background(), time.Now(), st)
+		l.bringBack(context.Background(), l.clock(now), st)
 	}
 }
 

@@ -119,5 +119,5 @@ func (l *Line) moment(now time.Time) int64 { return int64(now.Sub(l.began)) }
 // mayShare reports whether the share is still this instance's to use: Redis
 // was heard of lately. Called with mu held.
 func (l *Line) mayShare(now time.Time) bool {
-	return l.opt.Given || now.Sub(l.heard) < shareFor
+	return now.Sub(l.heard) < shareFor
 }

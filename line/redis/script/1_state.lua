@@ -33,6 +33,7 @@ local FEW = 32    -- the most tickets another call handles beside its own
 local LEASE = 8 * SEC     -- an instance that is silent for longer is given up
 local MUTE = 500 * MS     -- of calls by others, after which it is sent nobody more if mail is not confirmed
 local SUSPECT = 2.5 * SEC -- its slots are not reckoned with when silent for longer
+local DETOUR = 3 * SEC    -- what requests to an instance that hears of nothing cost their owners
 
 local ABSENT, FRESH, POLLED, CALLED, PASSED, DOOR, GUEST = 0, 1, 2, 3, 4, 5, 6
 

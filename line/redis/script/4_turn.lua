@@ -48,7 +48,14 @@ function F.idle()
   return is
 end
 
-function F.horizon(back) return min(back, 10 * SEC) * 1.3 + 300 * MS + S.reload end
+function F.horizon(back) return min(back, 10 * SEC) * 1.3 + 300 * MS + S.reload + F.detour() end
+
+-- detour is by how much earlier people are told to come while an instance does
+-- not hear of the line: a balancer may go on sending visitors to it, who then
+-- have to ask once or twice more before they are at another. At the door they
+-- stand in line order, however early they come.
+function F.detour() return n < (S.astray or 0) and DETOUR or 0 end
+
 function F.patience(back) return max(S.doorwait * 1.25, F.horizon(back)) end
 
 function F.backIn(t, p)

@@ -216,8 +216,14 @@ function O.advance()
   local all = call('HGETALL', K.inst)
   for k = 1, #all, 2 do
     local r = F.instance(all[k])
-    if n - r.last > LEASE then F.lapseInstance(all[k], r) else
-      if F.mute(r) then F.giveBack(all[k], false) end
+    if n - r.last > LEASE then
+      S.astray = n + 30 * SEC
+      F.lapseInstance(all[k], r)
+    else
+      if F.mute(r) then
+        S.astray = max(S.astray or 0, n + 5 * SEC)
+        F.giveBack(all[k], false)
+      end
       local was = r.dark
       F.suspect(r)
       if r.dark and not was then F.giveBack(all[k], true) end
