@@ -15,7 +15,7 @@ import (
 // Invariants 1, 2 and 4.
 func TestOrderAtPeace(t *testing.T) {
 	t.Parallel()
-	inOrder(t, gather(t, 3, 400, 12, 4*time.Second), 0.002)
+	inOrder(t, gather(t, 3, 400, 12, 4*time.Second), 0.005)
 }
 
 // TestOrderWhileCutOff: an instance that is cut off from Redis, to which a

@@ -32,11 +32,18 @@ func join(tb testing.TB, s *redistest.Server, name string, slots int) *Line {
 // connect makes a connection of its own to a server.
 func connect(tb testing.TB, s *redistest.Server) *Conn {
 	tb.Helper()
-	c, err := ParseURL(s.URL())
+	return patient(tb, s.URL())
+}
+
+// patient makes a connection for which a machine that stands still for some
+// seconds is no outage.
+func patient(tb testing.TB, url string) *Conn {
+	tb.Helper()
+	c, err := ParseURL(url)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	c.CallTimeout = rawtest.Patience // a machine that is busy is no outage
+	c.CallTimeout, c.option.ConnWriteTimeout, c.option.Dialer.Timeout = rawtest.Patience, rawtest.Patience, rawtest.Patience
 	tb.Cleanup(c.Close)
 	return c
 }

@@ -13,8 +13,12 @@ import (
 // live runs an instance on the clock until the test ends.
 func live(t *testing.T, s *redistest.Server, o Options) *Line {
 	t.Helper()
-	o.Conn = connect(t, s)
-	o.Conn.CallTimeout = callTimeout
+	conn, err := ParseURL(s.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	o.Conn = conn
 	return run(t, o)
 }
 
@@ -23,9 +27,7 @@ func run(t *testing.T, o Options) *Line {
 	t.Helper()
 	o.Room = "t"
 	l := New(o)
-	if err := l.Join(t.Context(), time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	rawtest.Until(t, "Redis is reached", func() bool { return l.Join(t.Context(), time.Now()) == nil })
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
 	go func() { line.Drive(ctx, l); done <- struct{}{} }() // ends with the test
@@ -83,7 +85,8 @@ func admit(t *testing.T, l *Line, e line.Entry) line.Decision {
 func TestAnotherInstancesSlot(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	a, b := live(t, s, Options{Instance: "a", Settings: settings(1)}), live(t, s, Options{Instance: "b", Settings: settings(1)})
+	a := run(t, Options{Conn: connect(t, s), Instance: "a", Settings: settings(1)})
+	b := run(t, Options{Conn: connect(t, s), Instance: "b", Settings: settings(1)})
 	slot := admit(t, a, page(1)).Slot
 	at := enter(t, b, time.Now(), page(2), line.AtDoor)
 	began := time.Now()
