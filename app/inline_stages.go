@@ -23,6 +23,9 @@ var (
 	_ pipeline.Stage = queues{}
 )
 
+// noRoom is for whoever names a room that there never was.
+var noRoom = &pipeline.Refusal{Reason: pipeline.NoRoom}
+
 // passes has each room take its own passes.
 type passes struct {
 	*pass.Stage
@@ -105,7 +108,10 @@ func (s queues) enterPoll(v *pipeline.Visit) (pipeline.Verdict, error) {
 		if r := s.rooms.get(id); r != nil {
 			return r.queue.Enter(v)
 		}
-		return s.Stage.EnterGone(v)
+		if s.rooms.find(id) == nil && !holds(v, signed.InRoom(queue.TicketCookie, id)) {
+			return pipeline.Answered, noRoom
+		}
+		return s.Stage.EnterGone(v) // there was one, perhaps before a restart
 	}
 	if !named {
 		r := s.rooms.get(v.Room) // all of the host is the room's

@@ -167,8 +167,17 @@ func TestPollsFindTheirRoom(t *testing.T) {
 	if got := position("/queue/status?room=tickets"); got != "0 false true" {
 		t.Errorf("in a room where they do not wait: %s", got)
 	}
+	for _, id := range []string{"typo", "checkout%20", "Checkout", "..", "x;y"} {
+		if w := b.get("/queue/status?room=" + id); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "There is no such waiting room") {
+			t.Errorf("in room %q, which there never was: %d %s", id, w.Code, w.Body)
+		}
+		if w := b.send("POST", "/queue/leave?room="+id); w.Code != http.StatusNotFound {
+			t.Errorf("leave room %q, which there never was: %d", id, w.Code)
+		}
+	}
+	b.cookies["room_ticket.gone"] = "1" // of before a restart that took the room out
 	if got := position("/queue/status?room=gone"); got != "0 true false" {
-		t.Errorf("in a room that is not there: %s", got)
+		t.Errorf("in a room that is no longer there: %s", got)
 	}
 	if w := b.send("POST", "/queue/leave?room=gone"); w.Code != http.StatusSeeOther || b.cookies["room_ticket"] == "" || a.line.Stats(time.Now()).Live != 1 {
 		t.Errorf("leave a room that is gone: %d %v", w.Code, b.cookies)

@@ -15,6 +15,7 @@ const (
 	Forbidden
 	MethodNotAllowed
 	NotFound
+	NoRoom
 	WrongHost
 	BodyTooLarge
 	BodyStalled
@@ -71,6 +72,8 @@ var reasons = [NumReasons]row{
 		"This address does not take that kind of request", "Please go back and try again.", "method not allowed"}},
 	NotFound: {code: "not-found", status: 404, text: Text{
 		"There is nothing at this address", "Please check the link.", "not found"}},
+	NoRoom: {code: "no-room", status: 404, text: Text{
+		"There is no such waiting room", "Please check the link.", "there is no such room"}},
 	WrongHost: {code: "wrong-host", status: 421, text: Text{
 		"This site goes by another name", "The address in your browser leads here, but the site does not answer to it. Please check the link.", "host not served here"}},
 	BodyTooLarge: {code: "body-too-large", status: 413, text: Text{
