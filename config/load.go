@@ -188,7 +188,11 @@ func build(rows []Setting, keys Keys, outside bool, layers ...layer) (*Loaded, e
 			v.rejectKey(rows, s.Key, l.Config, err)
 		}
 	}
-	if err := l.Config.readRoomPages(); err != nil {
+	set := l.Config.Rooms
+	if v.bad["rooms"] {
+		set = readableRooms(layers) // so that all that is wrong is told at once
+	}
+	if err := readRoomPages(set, l.Config.PagesDir); err != nil {
 		v.rejectKey(rows, "rooms", l.Config, err)
 	}
 	v.ownKeys = l.Origins["admit_secret"] == FromDefault

@@ -227,9 +227,44 @@ func TestHTMLFile(t *testing.T) {
 	}
 }
 
+// TestRoomProblems: everything that is wrong with rooms is told at once, a line
+// each, the pages of rooms that are wrong otherwise as well.
+func TestRoomProblems(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "text.html"), []byte("no page"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := problemsOf(t, []string{"-cap", "0", "-pages-dir", dir, "-rooms", `[
+		{"id": "a", "cap": 0, "html": "none.html", "paths": ["/a"]},
+		{"id": "b", "cap": 1, "html": "text.html"},
+		{"id": "a", "cap": 1, "paths": ["/c"], "colour": 1}
+	]`}, []string{"CONCERT_ROOMS=nothing"})
+	for i, want := range []string{
+		`-cap "0": want`,
+		`CONCERT_ROOMS "nothing": want a JSON array of rooms`,
+		`-rooms: room "a": cap 0: want a whole number from 1 to 2147483647: it is out of bounds`,
+		`-rooms: room "b": it has neither hosts nor paths`,
+		`-rooms: room "a": "colour" is no member: there are `,
+		`-rooms: room "a": id is taken by a room above`,
+		`-rooms: room "a": html "none.html": want a page in -pages-dir: `,
+		`-rooms: room "b": html "text.html": want a page in -pages-dir: it must start with <`,
+	} {
+		if i >= len(got) || !strings.HasPrefix(got[i], want) {
+			t.Errorf("line %d of the problems lacks %s:\n%s", i+1, want, strings.Join(got, "\n"))
+		}
+	}
+	if len(got) != 8 {
+		t.Errorf("%d lines:\n%s", len(got), strings.Join(got, "\n"))
+	}
+}
+
 func TestHugeValuesAreShortened(t *testing.T) {
 	got := problemsOf(t, []string{"-cap", strings.Repeat("9", 100_000)}, nil)[0]
 	if len(got) > 400 || !strings.HasSuffix(got, "from 1 to 2147483647") {
+		t.Errorf("%d bytes: %.300s", len(got), got)
+	}
+	got = problemsOf(t, []string{"-rooms", `[{"id":"a","paths":["/a"],"cap":` + strings.Repeat("9", 100_000) + `}]`}, nil)[0]
+	if len(got) > 400 || !strings.HasSuffix(got, "this is something else") {
 		t.Errorf("%d bytes: %.300s", len(got), got)
 	}
 }

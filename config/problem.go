@@ -12,10 +12,14 @@ type Problem struct {
 	Value string // as given; hidden when secret
 	Want  string // what would be accepted
 	Fix   string // what to do about it, or ""
+	Part  bool   // Fix is about one part of a long Value, and quotes what is wrong
 }
 
 // Error is one line: name, value, what would be accepted, and the fix.
 func (p *Problem) Error() string {
+	if p.Part {
+		return p.Name + ": " + p.Fix
+	}
 	text := p.Name + " " + strconv.Quote(shorten(p.Value))
 	if p.Want != "" {
 		text += ": want " + p.Want
@@ -60,9 +64,23 @@ func (v *validator) reject(s Setting, name, text string, err error) {
 	if s.Secret {
 		shown = "(hidden)"
 	}
-	v.problems = append(v.problems, &Problem{
-		Key: s.Key, Name: name, Value: shown, Want: s.Want, Fix: err.Error(),
-	})
+	v.add(Problem{Key: s.Key, Name: name, Value: shown, Want: s.Want}, err)
+}
+
+// add notes a problem with err as its fix; of joined errors each is one about a
+// part of the value.
+func (v *validator) add(p Problem, err error) {
+	all, joined := err.(interface{ Unwrap() []error })
+	if !joined {
+		p.Fix = err.Error()
+		v.problems = append(v.problems, &p)
+		return
+	}
+	for _, one := range all.Unwrap() {
+		q := p
+		q.Fix, q.Part = one.Error(), true
+		v.problems = append(v.problems, &q)
+	}
 }
 
 func (v *validator) err() error { return errors.Join(v.problems...) }

@@ -112,9 +112,7 @@ func (v *validator) crossCheck(c *Config, outside bool) {
 // rejectKey notes that the value c has for the setting is no good.
 func (v *validator) rejectKey(rows []Setting, key string, c *Config, err error) {
 	s := row(rows, key)
-	v.problems = append(v.problems, &Problem{
-		Key: key, Name: v.name(s), Value: s.Text(c), Want: s.Want, Fix: err.Error(),
-	})
+	v.add(Problem{Key: key, Name: v.name(s), Value: s.Text(c), Want: s.Want}, err)
 }
 
 // row finds a row by its key.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -292,7 +293,13 @@ func (r *request) inSettings(id, what string, list func(*rooms.Set) (json.RawMes
 type roomsWrong struct{ error }
 
 // Error leaves out the list of all rooms, which nobody has typed.
-func (e roomsWrong) Error() string { return settingProblems(e.error)[0].Fix }
+func (e roomsWrong) Error() string {
+	var all []string
+	for _, one := range settingProblems(e.error) {
+		all = append(all, one.Fix)
+	}
+	return strings.Join(all, "; ")
+}
 
 // Unwrap returns the cause.
 func (e roomsWrong) Unwrap() error { return e.error }
@@ -301,7 +308,9 @@ func (e roomsWrong) Unwrap() error { return e.error }
 // with it, and not how the list would have read.
 func inWords(err error) error {
 	problem, ok := errors.AsType[*Problem](err)
-	if all := settingProblems(err); !ok || len(all) != 1 || all[0].Key != "rooms" || all[0].Fix == "" {
+	all := settingProblems(err)
+	other := func(p SettingProblem) bool { return p.Key != "rooms" || p.Fix == "" }
+	if !ok || len(all) == 0 || slices.ContainsFunc(all, other) {
 		return err
 	}
 	return &Problem{problem.Status, roomsWrong{err}}

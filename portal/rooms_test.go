@@ -168,6 +168,10 @@ func TestRoomsInWords(t *testing.T) {
 	if problem, ok := errors.AsType[*Problem](err); err.Error() != list.Fix || !ok || problem.Status != http.StatusBadRequest || len(settingProblems(err)) != 1 {
 		t.Errorf("%#v", err)
 	}
+	two := inWords(&Problem{http.StatusBadRequest, errors.Join(list, &config.Problem{Key: "rooms", Fix: `room 2: cap is missing`, Part: true})})
+	if want := list.Fix + "; room 2: cap is missing"; two.Error() != want {
+		t.Errorf("two problems: %v, want %s", two, want)
+	}
 	for _, other := range []error{list, &Problem{http.StatusConflict, errors.New("too late")}, &Problem{http.StatusBadRequest, errors.Join(list, &config.Problem{Key: "cap"})}} {
 		if inWords(other) != other {
 			t.Errorf("%v became %v", other, inWords(other))

@@ -54,7 +54,8 @@ var fields = map[string]field{
 }
 
 // Parse reads a list of rooms: a JSON array of objects; blank text is an empty
-// list. The error joins everything that is wrong, each with its room and member.
+// list. The error joins everything that is wrong, each with its room and member;
+// beside it the set holds what could be read, and is not for use.
 func Parse(text string) (*Set, error) {
 	s := &Set{}
 	if strings.TrimSpace(text) == "" {
@@ -62,7 +63,7 @@ func Parse(text string) (*Set, error) {
 	}
 	var list []map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return nil, fmt.Errorf("is no JSON array of objects: %w", err)
+		return s, fmt.Errorf("is no JSON array of objects: %w", err)
 	}
 	var problems []error
 	if len(list) > Max {
@@ -76,18 +77,15 @@ func Parse(text string) (*Set, error) {
 		}
 		taken[r.ID] = true
 		for _, err := range errs {
-			problems = append(problems, fmt.Errorf("%s: %w", called(i, r.ID), err))
+			problems = append(problems, fmt.Errorf("%s: %w", Called(i, r.ID), err))
 		}
 		s.rooms = append(s.rooms, r)
 	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s, errors.Join(problems...)
 }
 
-// called names a room in an error.
-func called(i int, id string) string {
+// Called names the room at index i of a list in an error.
+func Called(i int, id string) string {
 	if id == "" {
 		return fmt.Sprintf("room %d", i+1)
 	}
@@ -105,7 +103,7 @@ func parseRoom(members map[string]json.RawMessage) (Room, []error) {
 			continue
 		}
 		if err := f.read(&r, members[name]); err != nil {
-			problems = append(problems, fmt.Errorf("%s %s: want %s: %w", name, members[name], f.want, err))
+			problems = append(problems, fmt.Errorf("%s %s: want %s: %w", name, shorten(members[name]), f.want, err))
 		}
 	}
 	missing := func(name, fix string) {
@@ -119,6 +117,15 @@ func parseRoom(members map[string]json.RawMessage) (Room, []error) {
 		problems = append(problems, errors.New("it has neither hosts nor paths: the whole site is the default room's"))
 	}
 	return r, problems
+}
+
+// shorten keeps a huge value from burying what is said about it.
+func shorten(value json.RawMessage) json.RawMessage {
+	const most = 100
+	if len(value) <= most {
+		return value
+	}
+	return append(slices.Clone(value[:most]), "..."...)
 }
 
 var errKind = errors.New("this is something else")
