@@ -40,13 +40,7 @@ func serve(ctx context.Context, args, environ []string, stdout, stderr io.Writer
 		return status
 	}
 	defer headroom.Keep(heapHeadroom)()
-	if in.on.Portal != nil {
-		in.log.Info("operator portal", "address", in.on.Portal.Addr().String(), "allow", in.config.PortalAllow.String(), "viewers", in.config.PortalViewerPass != "")
-	}
 	logStart(in.log, in.on, in.config)
-	if in.on.Gate != nil {
-		logGate(in.log, "off-site rooms", in.on)
-	}
 	return in.run(ctx, signals)
 }
 
@@ -91,8 +85,8 @@ func inSeconds(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// logStart says in one line what is protected and how, after one for each
-// certificate.
+// logStart says in one line what is protected and how, last of all: before it
+// stands what there is beside, one line each.
 func logStart(log *slog.Logger, on app.Sockets, c *config.Config) {
 	for _, line := range certs.Describe(c.Certificates(), time.Now()) {
 		log.Info(line)
@@ -102,6 +96,12 @@ func logStart(log *slog.Logger, on app.Sockets, c *config.Config) {
 	}
 	if all := c.Rooms.All(); len(all) > 0 {
 		log.Info("rooms beside the default one", "rooms", len(all), "pages_at_the_origin_at_most", c.Cap+c.Rooms.Caps())
+	}
+	if on.Gate != nil {
+		logGate(log, "off-site rooms", on)
+	}
+	if on.Portal != nil {
+		log.Info("operator portal", "address", on.Portal.Addr().String(), "allow", c.PortalAllow.String(), "viewers", c.PortalViewerPass != "")
 	}
 	log.Info("listening", "address", on.Site.Addr().String(), "tls", c.TLS(), "upstream", c.UpstreamName(), "cap", c.Cap,
 		"max_queue", c.MaxQueue, "token_ttl", c.TicketTTL(), "first_poll_grace", c.FirstPollGrace,
