@@ -18,7 +18,7 @@
 //
 // One name may come several times, over one or several header lines, because
 // browsers send a cookie for each domain and path it was set for. [Each] gives
-// all of them, in order, and [StripLine] removes all of a line.
+// them in order, [MaxSame] at most, and [StripLine] removes all of a line.
 //
 // Reading allocates nothing, and neither does stripping when there is nothing
 // to strip or when what stays is in one piece. Functions are safe for

@@ -9,15 +9,25 @@ import (
 
 const header = "Cookie"
 
-// Each yields the value of every cookie called name, in the order sent. Values
-// are as sent, white space around them removed.
+// MaxSame is how many cookies of one name are looked at. A browser sends one for
+// each path and parent domain it has one for; who sends more wants each of them
+// to be checked.
+const MaxSame = 64
+
+// Each yields the values of the first [MaxSame] cookies called name, in the order
+// sent. Values are as sent, white space around them removed.
 func Each(h http.Header, name string) iter.Seq[string] {
 	return func(yield func(string) bool) {
+		left := MaxSame
 		for _, line := range h[header] {
 			for more := true; more; {
 				var pair string
 				pair, line, more = strings.Cut(line, ";")
-				if n, value := split(pair); n == name && !yield(value) {
+				n, value := split(pair)
+				if n != name {
+					continue
+				}
+				if left--; left < 0 || !yield(value) {
 					return
 				}
 			}

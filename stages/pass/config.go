@@ -19,9 +19,6 @@ const (
 	// Keep is how long a browser keeps a pass that has expired: as long as the
 	// longest grant that may be bound to its id.
 	Keep = 24 * time.Hour
-	// MaxCookies is how many cookies of the name are looked at; a browser sends
-	// one for each path and parent domain it has one for.
-	MaxCookies = 64
 	// MaxTTL bounds a pass's life; its seconds travel in 32 bits.
 	MaxTTL = math.MaxUint32 * time.Second
 )

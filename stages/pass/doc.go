@@ -48,7 +48,7 @@
 // # Concurrency and limits
 //
 // A Stage is safe for concurrent use; Apply replaces its configuration between
-// two requests. Checking allocates nothing and looks at [MaxCookies] cookies
-// at most. A pass is bound to nobody: its holder can share it, and shares one
-// pool of asset slots along with it. It cannot be revoked before it expires.
+// two requests. Checking allocates nothing and looks at [cookies.MaxSame]
+// cookies at most. A pass is bound to nobody: its holder can share it, and shares
+// one pool of asset slots along with it. It cannot be revoked before it expires.
 package pass

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/andreimerlescu/concert/cookies"
 	"github.com/andreimerlescu/concert/pipeline"
 )
 
@@ -33,7 +34,7 @@ func FuzzCookieHeader(f *testing.F) {
 			t.Errorf("%q has no authentic pass but the id %x", line, tok.id)
 		}
 		h["Cookie"] = append(h["Cookie"], good)
-		if n := strings.Count(line, ";"); n < MaxCookies-1 {
+		if n := strings.Count(line, ";"); n < cookies.MaxSame-1 {
 			if state, _ := c.best(h, now.Unix()); state != pipeline.PassValid {
 				t.Errorf("%q hides a valid pass behind it: state %d", line, state)
 			}

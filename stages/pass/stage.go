@@ -130,14 +130,10 @@ func (c *settings) setCookie(t token, tls bool) string {
 // best returns what the best of the request's passes is. The token is the zero
 // one unless it is authentic.
 func (c *settings) best(h http.Header, now int64) (state pipeline.PassState, best token) {
-	left := MaxCookies
 	for value := range cookies.Each(h, c.called) {
 		s, t := c.judge(value, now)
 		if rank(s) > rank(state) || s == state && t.expires > best.expires {
 			state, best = s, t
-		}
-		if left--; left == 0 {
-			break
 		}
 	}
 	return state, best

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/concert/clientip"
+	"github.com/andreimerlescu/concert/cookies"
 	"github.com/andreimerlescu/concert/pipeline"
 	"github.com/andreimerlescu/concert/signed"
 )
@@ -231,7 +232,7 @@ func TestCookiesOverSeveralLines(t *testing.T) {
 func TestFloodOfCookiesIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBed(t)
-		bad := strings.Repeat(CookieName+"=x; ", MaxCookies)
+		bad := strings.Repeat(CookieName+"=x; ", cookies.MaxSame)
 		if resp := b.get("asset", bad+b.pass(7, ttl)); resp.StatusCode != http.StatusForbidden || b.strikes != 1 {
 			t.Errorf("status %d, %d strikes", resp.StatusCode, b.strikes)
 		}

@@ -22,8 +22,6 @@ const (
 	MaxWait = time.Minute
 	// NoLane as Config.LaneRank has no rank use the lane.
 	NoLane = pipeline.NumRanks
-
-	maxCookies = 64 // of our name that are looked at, as a browser sends one per path and domain
 )
 
 // Config is what the stage is made of.

@@ -27,8 +27,6 @@ const (
 	// MaxSales is how many payments, and how many passes to be delivered, are
 	// remembered.
 	MaxSales = 1 << 14
-
-	maxCookies = 64 // of one name that are looked at
 )
 
 // Config is what the stage is made of.

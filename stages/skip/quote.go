@@ -91,11 +91,7 @@ func (c *settings) asked(v *pipeline.Visit, ref string, now time.Time) (line.Tic
 		return t, at, err
 	}
 	failure := error(errUnknown)
-	looked := 0
 	for value := range cookies.Each(v.R.Header, c.TicketCookie) {
-		if looked++; looked > maxCookies {
-			break
-		}
 		t, authentic := c.Ticket(value)
 		if !authentic {
 			continue
