@@ -44,7 +44,7 @@ func (a *App) roomStats(now time.Time) []RoomStats {
 		r := t.rooms[spec.ID]
 		l := r.line.Stats(now)
 		out = append(out, RoomStats{
-			ID: spec.ID, Name: spec.Name, Room: roomName(l.Settings.Mode),
+			ID: spec.ID, Name: spec.Name, Room: l.Settings.Mode.String(),
 			Cap: l.Settings.Policy.Cap, Occupancy: l.InFlight, LaneInFlight: r.priority.Stats().LaneInFlight,
 			QueueDepth: l.Live, LiveQueueDepth: l.Present, MaxQueueDepth: l.Settings.MaxWaiting, AtDoor: l.AtDoor,
 			Utilization: l.Utilization, AdmissionsPerSecond: l.AdmissionRate,

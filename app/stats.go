@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/concert/certs"
-	"github.com/andreimerlescu/concert/line"
 	"github.com/andreimerlescu/concert/pipeline"
 	"github.com/andreimerlescu/concert/portal"
 )
@@ -77,7 +76,7 @@ func (a *App) Stats() Stats {
 	now := time.Now()
 	l, p := a.line.Stats(now), a.pipeline.Stats()
 	s := Stats{
-		Upstream: a.cfg.Load().UpstreamName(), Room: roomName(l.Settings.Mode),
+		Upstream: a.cfg.Load().UpstreamName(), Room: l.Settings.Mode.String(),
 		Cap: l.Settings.Policy.Cap, Occupancy: l.InFlight, QueueDepth: l.Live, LiveQueueDepth: l.Present,
 		MaxQueueDepth: l.Settings.MaxWaiting, Utilization: l.Utilization,
 		TokenTTL: l.Settings.TTL.String(), FirstPollGrace: l.Settings.FirstPollGrace.String(),
@@ -118,15 +117,4 @@ func (a *App) tierStats(s *Stats) {
 	s.AssetUserThrottled, s.AssetGlobalThrottled = as.UserThrottled, as.GlobalThrottled
 	s.StreamCap, s.StreamActive, s.StreamServedTotal = st.Cap, st.Active, st.Served
 	s.StreamDeniedTotal, s.StreamThrottledTotal = pa.StreamDenied, st.Throttled
-}
-
-// roomName is the mode as the -room setting spells it.
-func roomName(m line.Mode) string {
-	switch m {
-	case line.Paused:
-		return "paused"
-	case line.Closed:
-		return "closed"
-	}
-	return "open"
 }

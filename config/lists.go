@@ -15,6 +15,18 @@ type option[T comparable] struct {
 	value T
 }
 
+// named gives values their own names for texts.
+func named[T interface {
+	comparable
+	fmt.Stringer
+}](values ...T) []option[T] {
+	options := make([]option[T], len(values))
+	for i, v := range values {
+		options[i] = option[T]{v.String(), v}
+	}
+	return options
+}
+
 // choice is one of a few values.
 func choice[T comparable](at func(*Config) *T, options ...option[T]) binding {
 	var texts []string

@@ -94,10 +94,7 @@ func admissionRows() []Setting {
 	}, {
 		Key: "room", Default: "open", Group: GroupRoom, Live: true,
 		Help: "open lets visitors in; paused gives out places and lets nobody in; closed does neither.",
-		bind: choice(func(c *Config) *line.Mode { return &c.Room },
-			option[line.Mode]{"open", line.Open},
-			option[line.Mode]{"paused", line.Paused},
-			option[line.Mode]{"closed", line.Closed}),
+		bind: choice(func(c *Config) *line.Mode { return &c.Room }, named(line.Modes...)...),
 	}, {
 		Key: "inflow", Default: "0", Unit: "admissions", Group: GroupRoom, Live: true,
 		Help: "Most admissions in each -inflow-interval, beside the limit of -cap; 0 sets no rate.",

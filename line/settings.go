@@ -16,15 +16,6 @@ type Policy struct {
 	Burst    int
 }
 
-// Mode is the operator's switch.
-type Mode uint8
-
-const (
-	Open   Mode = iota // people are let in as Policy says
-	Paused             // nobody is let in; arrivals get places
-	Closed             // nobody is let in and no new places are given
-)
-
 // Settings are everything an operator may change while the line runs.
 type Settings struct {
 	Policy Policy

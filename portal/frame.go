@@ -9,12 +9,8 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/concert/ipinfo"
-	"github.com/andreimerlescu/concert/line"
 	"github.com/andreimerlescu/concert/portal/view"
 )
-
-// roomNames are the modes as -room spells them.
-var roomNames = map[line.Mode]string{line.Open: "open", line.Paused: "paused", line.Closed: "closed"}
 
 // status is what every page and fragment shows.
 func (p *Portal) status(now time.Time) view.Status {
@@ -23,7 +19,7 @@ func (p *Portal) status(now time.Time) view.Status {
 	}
 	st := p.Line.Stats(now)
 	return view.Status{
-		Room: roomNames[st.Settings.Mode], InFlight: st.InFlight, Cap: st.Settings.Policy.Cap, Waiting: st.Live,
+		Room: st.Settings.Mode.String(), InFlight: st.InFlight, Cap: st.Settings.Policy.Cap, Waiting: st.Live,
 		MaxQueue: st.Settings.MaxWaiting, Admissions: st.AdmissionRate, Bans: p.Abuse.Count(now),
 	}
 }

@@ -39,7 +39,7 @@ func (siteRooms) list(r *request) ([]view.Room, error) {
 // siteRoom is a room as the portal shows it.
 func siteRoom(s *rooms.Room, st line.Stats) view.Room {
 	v := view.Room{
-		Kind: kindSite, ID: s.ID, Name: s.Title(), Where: s.Where(), State: roomNames[st.Settings.Mode],
+		Kind: kindSite, ID: s.ID, Name: s.Title(), Where: s.Where(), State: st.Settings.Mode.String(),
 		Waiting: st.Live, Inside: st.InFlight, Cap: st.Settings.Policy.Cap, Issued: st.QueuedTotal, Passed: st.AdmittedTotal,
 	}
 	if p := st.Settings.Policy; p.Inflow > 0 {
@@ -95,7 +95,7 @@ func siteFields(r *rooms.Room) []view.RoomField {
 		{Name: "inflow_interval", Label: "Interval", Kind: "text", Value: r.Interval.String(), Help: "From 100ms to 1h."},
 		{Name: "inflow_burst", Label: "Burst", Kind: "number", Value: n(r.Burst), Help: "Most admissions at one moment; 0 is as the inflow."},
 		{Name: "max_queue", Label: "Longest line", Kind: "number", Value: limit, Help: "Newcomers are turned away beyond it; 0 is no limit, empty is that of the default room."},
-		{Name: "room", Label: "State", Kind: "choice", Value: roomNames[r.Mode], Choices: []string{"open", "paused", "closed"}, Help: "Paused gives out places and lets nobody in; closed does neither."},
+		{Name: "room", Label: "State", Kind: "choice", Value: r.Mode.String(), Choices: []string{"open", "paused", "closed"}, Help: "Paused gives out places and lets nobody in; closed does neither."},
 		{Name: "message", Label: "Message", Kind: "text", Value: r.Message, Help: "What its line is told. Other languages follow behind a bar: Soon. | de=Bald. Empty is the message of the site."},
 		{Name: "message_level", Label: "Level of the message", Kind: "choice", Value: level, Choices: []string{"info", "warning"}, Help: "How grave it is."},
 		{Name: "html", Label: "Waiting page", Kind: "text", Value: r.HTML, Help: "A file in -pages-dir to show instead of the built-in page."},

@@ -190,15 +190,12 @@ func readInterval(r *Room, raw json.RawMessage) error {
 	return nil
 }
 
-// modes are the texts of a room's mode.
-var modes = map[string]line.Mode{"open": line.Open, "paused": line.Paused, "closed": line.Closed}
-
 func readMode(r *Room, raw json.RawMessage) error {
 	var text string
 	if err := decode(raw, &text); err != nil {
 		return err
 	}
-	m, known := modes[text]
+	m, known := line.ParseMode(text)
 	if !known {
 		return errors.New("choose one of them")
 	}

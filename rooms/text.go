@@ -1,6 +1,10 @@
 package rooms
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/andreimerlescu/concert/line"
+)
 
 // wire is a room as Parse takes it. What has its default is left out.
 type wire struct {
@@ -46,10 +50,8 @@ func (r *Room) wire() wire {
 	if r.MaxQueue != Inherit {
 		w.MaxQueue = &r.MaxQueue
 	}
-	for text, m := range modes {
-		if m == r.Mode && m != 0 {
-			w.Mode = text
-		}
+	if r.Mode != line.Open {
+		w.Mode = r.Mode.String()
 	}
 	if r.Warning {
 		w.Level = "warning"

@@ -71,13 +71,10 @@ func (c *settings) quote(v *pipeline.Visit, now time.Time) (quote, error) {
 // roomOf is the room's state for somebody who sells places in it; "" while
 // people are let in.
 func roomOf(m line.Mode) string {
-	switch m {
-	case line.Paused:
-		return "paused"
-	case line.Closed:
-		return "closed"
+	if m == line.Open {
+		return ""
 	}
-	return ""
+	return m.String()
 }
 
 // asked finds the ticket a quote is wanted for.
