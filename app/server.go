@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/andreimerlescu/concert/internal/ticks"
 	"github.com/andreimerlescu/concert/line"
 )
 
@@ -37,18 +38,11 @@ func (a *App) Run(ctx context.Context) {
 	if a.gate != nil {
 		wg.Go(func() { a.gate.run(ctx) })
 	}
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			a.stages.assets.Sweep(now)
-			a.abuse.Sweep(now)
-			a.proxies.sweep()
-		}
-	}
+	ticks.Each(ctx, sweepEvery, func(now time.Time) {
+		a.stages.assets.Sweep(now)
+		a.abuse.Sweep(now)
+		a.proxies.sweep()
+	})
 }
 
 // Sockets are the listeners that an App serves on, open already. Each is nil

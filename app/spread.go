@@ -13,6 +13,7 @@ import (
 	"github.com/andreimerlescu/concert/abuse"
 	"github.com/andreimerlescu/concert/config"
 	"github.com/andreimerlescu/concert/fleet"
+	"github.com/andreimerlescu/concert/internal/ticks"
 	"github.com/andreimerlescu/concert/pipeline"
 )
 
@@ -185,16 +186,7 @@ func (a *App) spread(ctx context.Context) {
 	if a.shared.desk != nil {
 		wg.Go(func() { a.shared.desk.Run(ctx) })
 	}
-	tick := time.NewTicker(strikesEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			a.tellStrikes()
-		}
-	}
+	ticks.Each(ctx, strikesEvery, func(time.Time) { a.tellStrikes() })
 }
 
 func (a *App) tellStrikes() {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/andreimerlescu/concert/internal/ticks"
 )
 
 // lookEvery is how often files are looked at for changes, and what is missing
@@ -147,16 +149,8 @@ func (m *Manager) reread() error {
 
 // Run keeps certificates and keys current until ctx ends.
 func (m *Manager) Run(ctx context.Context) {
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	for {
-		m.look(ctx, time.Now())
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
+	m.look(ctx, time.Now())
+	ticks.Each(ctx, lookEvery, func(now time.Time) { m.look(ctx, now) })
 }
 
 // look sees to whatever is due.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/andreimerlescu/concert/internal/ticks"
 	"github.com/andreimerlescu/concert/line"
 	"github.com/andreimerlescu/concert/pipeline"
 )
@@ -127,17 +128,10 @@ func (n *notes) count() int {
 
 // keepNotes drops the notes of those who are no longer in line.
 func (p *Portal) keepNotes(ctx context.Context) {
-	tick := time.NewTicker(notesEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			p.sweepNotes(ctx, now)
-			p.kicked.sweep(now)
-		}
-	}
+	ticks.Each(ctx, notesEvery, func(now time.Time) {
+		p.sweepNotes(ctx, now)
+		p.kicked.sweep(now)
+	})
 }
 
 // sweepNotes looks a part of the notes over. A place that has run out is in

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/andreimerlescu/concert/internal/ticks"
 	"github.com/andreimerlescu/concert/stages/operations"
 )
 
@@ -59,16 +60,7 @@ func (p *Portal) Run(ctx context.Context) {
 	}
 	wg.Go(func() { p.keepNotes(ctx) }) // ends with ctx
 	p.sample(time.Now())
-	tick := time.NewTicker(sampleEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			p.sample(now)
-		}
-	}
+	ticks.Each(ctx, sampleEvery, p.sample)
 }
 
 // Server returns an HTTP server for the portal with its time limits.

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/andreimerlescu/concert/internal/ticks"
 	"github.com/andreimerlescu/concert/signed"
 	"github.com/go-jose/go-jose/v4"
 )
@@ -86,24 +87,17 @@ func (r *Ring) Watch(ctx context.Context, log *slog.Logger) {
 	if r.path == "" {
 		return
 	}
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	ticks.Each(ctx, lookEvery, func(time.Time) {
 		changed := changedAt(r.path)
 		if changed.IsZero() || changed.Equal(r.now.Load().changed) {
-			continue
+			return
 		}
 		if err := r.reload(changed); err != nil {
 			log.Error("the keys stay as they were", "error", err)
-			continue
+			return
 		}
 		log.Info("keys read again", "file", r.path)
-	}
+	})
 }
 
 // reload reads the file. A bad one is not read twice.
