@@ -83,12 +83,12 @@ func zeroOr(at func(*Config) *time.Duration, lo, hi time.Duration) binding {
 }
 
 func durations(at func(*Config) *time.Duration, lo, hi time.Duration, want string, zero bool) binding {
-	shape := Shape{Kind: KindDuration, Min: formatDuration(lo), Max: formatDuration(hi)}
+	shape := Shape{Kind: KindDuration, Min: FormatDuration(lo), Max: FormatDuration(hi)}
 	shape.Want = want + shape.Min + " to " + shape.Max
 	return bound[time.Duration]{at, codec[time.Duration]{
 		Shape:  shape,
 		parse:  parseDuration,
-		format: formatDuration,
+		format: FormatDuration,
 		check: func(d time.Duration) error {
 			if zero && d == 0 || lo <= d && d <= hi {
 				return nil
@@ -141,8 +141,8 @@ func parseDuration(text string) (time.Duration, error) {
 	return 0, misfit("")
 }
 
-// formatDuration writes 10m where Duration.String writes 10m0s.
-func formatDuration(d time.Duration) string {
+// FormatDuration writes 10m where Duration.String writes 10m0s, and 0 for 0s.
+func FormatDuration(d time.Duration) string {
 	text := d.String()
 	if d == 0 {
 		return "0"

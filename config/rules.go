@@ -49,7 +49,7 @@ func graceCoversRetry(c *Config, v *validator) []conflict {
 	}
 	return []conflict{{
 		key:  "first_poll_grace",
-		want: fmt.Sprintf("0 or at least twice %s, %s", v.name(row(Settings(), "retry_after")), formatDuration(least)),
+		want: fmt.Sprintf("0 or at least twice %s, %s", v.name(row(Settings(), "retry_after")), FormatDuration(least)),
 		fix:  "raise it, or lower the other",
 	}}
 }
@@ -61,7 +61,7 @@ func cooldownsAgree(c *Config, v *validator) []conflict {
 	}
 	return []conflict{{
 		key:  "abuse_max_cooldown",
-		want: fmt.Sprintf("at least %s, %s", v.name(row(Settings(), "abuse_cooldown")), formatDuration(c.AbuseCooldown)),
+		want: fmt.Sprintf("at least %s, %s", v.name(row(Settings(), "abuse_cooldown")), FormatDuration(c.AbuseCooldown)),
 		fix:  "raise it, or lower the other",
 	}}
 }

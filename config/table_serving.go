@@ -125,7 +125,7 @@ func lineRows() []Setting {
 			if c.TokenTTL > 0 {
 				return ""
 			}
-			return formatDuration(c.TicketTTL())
+			return FormatDuration(c.TicketTTL())
 		},
 	}, {
 		Key: "first_poll_grace", Default: "30s", Group: GroupRoom, Live: true,

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Values that are accepted, as they read afterwards, and values that are not.
@@ -154,6 +155,14 @@ func TestSecretsDoNotPrintThemselves(t *testing.T) {
 		string(c.AdmitSecrets[0]), fmt.Sprintf("%x", c.AdmitSecrets[0]), fmt.Sprint(c.AdmitSecrets[0])} {
 		if strings.Contains(b.String(), leak) {
 			t.Errorf("%q in %s", leak, b.String())
+		}
+	}
+}
+
+func TestFormatDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{10 * time.Second: "10s", time.Minute: "1m", 90 * time.Second: "1m30s", time.Hour: "1h", 100 * time.Millisecond: "100ms", 3660 * time.Second: "1h1m", 0: "0"} {
+		if got := FormatDuration(d); got != want {
+			t.Errorf("%v is %s, want %s", d, got, want)
 		}
 	}
 }

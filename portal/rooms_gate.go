@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/andreimerlescu/concert/config"
 	"github.com/andreimerlescu/concert/gate"
 	"github.com/andreimerlescu/concert/portal/view"
 )
@@ -36,7 +37,7 @@ func gateRoom(l *gate.Live) view.Room {
 	v := view.Room{
 		Kind: kindGate, ID: l.ID, Name: l.Name, Where: l.TargetURL, State: string(l.State),
 		Waiting: int(l.QueueLength), Inside: l.OnSite, Cap: l.Cap, Issued: l.Issued, Passed: l.PassedTotal,
-		Rate: fmt.Sprintf("%d per %s", l.Inflow, shortly(l.Interval())),
+		Rate: fmt.Sprintf("%d per %s", l.Inflow, config.FormatDuration(l.Interval())),
 	}
 	if v.Name == "" {
 		v.Name = v.ID

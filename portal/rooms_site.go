@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/andreimerlescu/concert/config"
 	"github.com/andreimerlescu/concert/line"
 	"github.com/andreimerlescu/concert/persist"
 	"github.com/andreimerlescu/concert/portal/view"
@@ -43,7 +44,7 @@ func siteRoom(s *rooms.Room, st line.Stats) view.Room {
 		Waiting: st.Live, Inside: st.InFlight, Cap: st.Settings.Policy.Cap, Issued: st.QueuedTotal, Passed: st.AdmittedTotal,
 	}
 	if p := st.Settings.Policy; p.Inflow > 0 {
-		v.Rate = fmt.Sprintf("%d per %s", p.Inflow, shortly(p.Interval))
+		v.Rate = fmt.Sprintf("%d per %s", p.Inflow, config.FormatDuration(p.Interval))
 	}
 	return v
 }

@@ -55,14 +55,6 @@ func TestPace(t *testing.T) {
 	}
 }
 
-func TestShortly(t *testing.T) {
-	for d, want := range map[time.Duration]string{10 * time.Second: "10s", time.Minute: "1m", 90 * time.Second: "1m30s", time.Hour: "1h", 100 * time.Millisecond: "100ms", 3660 * time.Second: "1h1m"} {
-		if got := shortly(d); got != want {
-			t.Errorf("%v is %s, want %s", d, got, want)
-		}
-	}
-}
-
 // TestRoomRoutes: off-site rooms through the API, as the pages use it.
 func TestRoomRoutes(t *testing.T) {
 	store, err := memory.New(memory.Options{Start: time.Now()})
