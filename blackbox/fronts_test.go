@@ -43,11 +43,10 @@ var fronts = map[string]func(t *testing.T, concert string) front{
 		haproxy, dir, f := parts.Program(t, "haproxy"), t.TempDir(), newFront(t)
 		pair := f.ca.Issue(t, certtest.Names("example.com"))
 		write(t, dir, "site.pem", string(pair.Chain)+string(pair.Key))
-		write(t, dir, "haproxy.cfg", replaced(t, deployed(t, "haproxy/haproxy.cfg"),
+		runHAProxy(t, haproxy, dir, f.address, replaced(t, deployed(t, "haproxy/haproxy.cfg"),
 			"bind :443", "bind "+f.address, "maxconn 50000", "maxconn 100",
 			"/etc/haproxy/certs/example.com.pem", filepath.Join(dir, "site.pem"),
 			"127.0.0.1:8080 check", concert+" check"))
-		startProgram(t, f.address, exec.Command(haproxy, "-db", "-f", filepath.Join(dir, "haproxy.cfg")))
 		return f
 	},
 	"caddy": func(t *testing.T, concert string) front {

@@ -8,8 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -24,7 +22,7 @@ const balancer = "127.0.0.3"
 func startHAProxy(t *testing.T, concert, send string) string {
 	t.Helper()
 	haproxy, dir, address := parts.Program(t, "haproxy"), t.TempDir(), parts.Address(t)
-	config := fmt.Sprintf(`global
+	runHAProxy(t, haproxy, dir, address, fmt.Sprintf(`global
 	maxconn 100
 defaults
 	mode tcp
@@ -36,12 +34,7 @@ frontend visitors
 	default_backend concert
 backend concert
 	server concert %s source %s %s check check-send-proxy inter 200ms
-`, address, concert, balancer, send)
-	path := filepath.Join(dir, "haproxy.cfg")
-	if err := os.WriteFile(path, []byte(config), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	startProgram(t, address, exec.Command(haproxy, "-db", "-f", path))
+`, address, concert, balancer, send))
 	return address
 }
 
@@ -53,19 +46,8 @@ func startNginxStream(t *testing.T, concert string) string {
 	if _, err := os.Stat(module); err != nil {
 		parts.Missing(t, "nginx's stream module")
 	}
-	config := fmt.Sprintf(`load_module %[4]s;
-daemon off;
-master_process off;
-pid %[1]s/pid;
-error_log %[1]s/error.log;
-events { worker_connections 64; }
-stream { server { listen %[2]s; proxy_pass %[3]s; proxy_protocol on; proxy_bind %[5]s; } }
-`, dir, address, concert, module, balancer)
-	path := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(path, []byte(config), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	startProgram(t, address, exec.Command(nginx, "-p", dir, "-e", filepath.Join(dir, "error.log"), "-c", path))
+	runNginxWith(t, nginx, dir, address, "load_module "+module+";", fmt.Sprintf(
+		"stream { server { listen %s; proxy_pass %s; proxy_protocol on; proxy_bind %s; } }", address, concert, balancer))
 	return address
 }
 

@@ -2,11 +2,8 @@ package blackbox
 
 import (
 	"crypto/tls"
-	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -55,28 +52,6 @@ func startNginx(t *testing.T, concert string) string {
 		"http://127.0.0.1:8080", "http://"+concert)
 	runNginx(t, nginx, dir, address, site)
 	return address
-}
-
-// runNginx runs nginx with the servers of site, until the test ends.
-func runNginx(t *testing.T, nginx, dir, address, site string) {
-	t.Helper()
-	config := fmt.Sprintf(`daemon off;
-master_process off;
-pid %[1]s/pid;
-error_log %[1]s/error.log;
-events { worker_connections 256; }
-http {
-access_log off;
-client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi;
-uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;
-%[2]s
-}
-`, dir, site)
-	path := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(path, []byte(config), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	startProgram(t, address, exec.Command(nginx, "-p", dir, "-e", filepath.Join(dir, "error.log"), "-c", path))
 }
 
 // overTLS has the visitor come to the front at address over HTTP/2.

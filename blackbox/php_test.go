@@ -1,7 +1,6 @@
 package blackbox
 
 import (
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -10,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/andreimerlescu/concert/internal/parts"
-	"github.com/andreimerlescu/concert/internal/rawtest"
 )
 
 // phpSite answers as PHP sees the request.
@@ -25,34 +23,6 @@ foreach (['REQUEST_METHOD', 'REQUEST_URI', 'HTTP_HOST', 'HTTP_X_FORWARDED_FOR', 
 }
 echo 'posted=', json_encode($_POST), "\n";
 `
-
-// startProgram runs a real server until the test ends and waits for its port.
-func startProgram(t *testing.T, address string, cmd *exec.Cmd) {
-	t.Helper()
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		log.Close()
-		if text, err := os.ReadFile(log.Name()); err == nil && t.Failed() {
-			t.Logf("log of %s:\n%s", cmd.Path, text)
-		}
-	})
-	rawtest.Until(t, cmd.Path+" listens", func() bool {
-		conn, err := net.Dial("tcp", address)
-		if err == nil {
-			conn.Close()
-		}
-		return err == nil
-	})
-}
 
 // TestPHP puts Concert in front of PHP's own server, as the README does.
 func TestPHP(t *testing.T) {

@@ -1,13 +1,11 @@
 package blackbox
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -94,91 +92,10 @@ func fillLine(t *testing.T, p *launch.Process) {
 	}
 }
 
-// operator is a person at the portal.
-type operator struct {
-	t      *testing.T
-	ctx    context.Context
-	p      *launch.Process
-	portal string
-}
-
-func (o *operator) do(actions ...chromedp.Action[chromedp.Void]) {
-	o.t.Helper()
-	if err := chromedp.Do(o.ctx, actions...); err != nil {
-		o.t.Fatal(err)
-	}
-}
-
-// open loads a page of the portal and waits for its scripts.
-func (o *operator) open(path string) {
-	o.t.Helper()
-	o.do(chromedp.Navigate(o.portal + path))
-	o.until(`"ready" in document.documentElement.dataset`)
-}
-
-// until waits for a condition in JavaScript.
-func (o *operator) until(condition string) {
-	o.t.Helper()
-	again := time.NewTicker(50 * time.Millisecond)
-	defer again.Stop()
-	for {
-		ok, err := chromedp.Run(o.ctx, chromedp.Evaluate[bool](condition))
-		if err == nil && ok {
-			return
-		}
-		select {
-		case <-o.ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), 5*time.Second)
-			defer cancel()
-			text, _ := chromedp.Run(last, chromedp.Evaluate[string](`document.body.innerText.slice(0, 3000)`))
-			o.t.Fatalf("never: %s\n%s", condition, text)
-		case <-again.C:
-		}
-	}
-}
-
-// shows waits until an element's text has a part.
-func (o *operator) shows(selector, part string) {
-	o.t.Helper()
-	o.until(fmt.Sprintf(`[...document.querySelectorAll(%q)].some(e => e.textContent.includes(%q))`, selector, part))
-}
-
-// ready is false until the page's scripts listen.
-const ready = `if (!("ready" in document.documentElement.dataset)) return false`
-
-// click presses what a selector finds, by script: rows may be on their way.
-func (o *operator) click(selector string) {
-	o.t.Helper()
-	o.until(fmt.Sprintf(`(() => { const e = document.querySelector(%q); `+ready+`; e?.click(); return !!e; })()`, selector))
-}
-
-// types writes into a field.
-func (o *operator) types(selector, text string) {
-	o.t.Helper()
-	o.until(fmt.Sprintf(`(() => { const e = document.querySelector(%q); `+ready+`; e.value = %q; return e.dispatchEvent(new Event("input", {bubbles: true})); })()`, selector, text))
-}
-
-// confirms presses the dialog's button once it can be pressed, and sees the
-// dialog close.
-func (o *operator) confirms(says string) {
-	o.t.Helper()
-	o.shows("dialog", says)
-	o.until(`!document.querySelector("dialog .primary").disabled`)
-	o.click("dialog .primary")
-	o.until(`!document.querySelector("dialog")`)
-}
-
-// undoes presses the latest message's Undo.
-func (o *operator) undoes(says, then string) {
-	o.t.Helper()
-	o.shows(".toast", says)
-	o.until(`(() => { ` + ready + `; const b = [...document.querySelectorAll(".toast button")].findLast(b => b.textContent === "Undo"); b?.click(); return !!b; })()`)
-	o.shows(".toast", then)
-}
-
 func (o *operator) signsIn() {
-	o.do(chromedp.Navigate(o.portal), chromedp.SendKeys("#pass", "not the password"+kb.Enter), chromedp.WaitVisible("#problem"))
-	o.do(chromedp.SendKeys("#pass", operatorPass+kb.Enter), chromedp.WaitVisible(".control"))
+	o.do(chromedp.Navigate(o.portal))
+	o.enters("not the password", "#problem")
+	o.enters(operatorPass, ".control")
 	o.until(`"ready" in document.documentElement.dataset`)
 	o.shows(".strip", "10,000")
 	o.shows("[data-sentence]", "Admissions are paused")
@@ -325,25 +242,13 @@ func (o *operator) worksByKeyboard() {
 	}
 }
 
-// reachingOut names what is wider than the screen, as far as it cannot be
-// scrolled by itself.
-const reachingOut = `document.documentElement.scrollWidth <= innerWidth && innerWidth <= 360 ? "" : innerWidth + ": " +
-	[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > 361 && !e.parentElement.closest(".tabs, .strip, .frame")).slice(0, 5).map(e => e.outerHTML.slice(0, 90)).join(" | ")`
-
 func (o *operator) worksOnAPhone() {
-	o.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile))
-	for _, path := range []string{"/", "/queue?page=9", "/bans", "/visitors", "/banlog", "/settings", "/access"} {
-		o.open(path)
-		wide, err := chromedp.Run(o.ctx, chromedp.Evaluate[string](reachingOut))
-		if err != nil || wide != "" {
-			o.t.Errorf("%s reaches out of the screen: %s (%v)", path, wide, err)
-		}
-	}
-	o.open("/queue")
-	o.do(chromedp.Click("#rows tr [data-act=remove]"))
-	o.confirms("They may join again")
-	o.shows(".toast", "removed from the line")
-	o.do(chromedp.EmulateViewport(1280, 800))
+	o.onAPhone(func() {
+		o.open("/queue")
+		o.do(chromedp.Click("#rows tr [data-act=remove]"))
+		o.confirms("They may join again")
+		o.shows(".toast", "removed from the line")
+	}, "/", "/queue?page=9", "/bans", "/visitors", "/banlog", "/settings", "/access")
 }
 
 func (o *operator) resumes() {
@@ -371,7 +276,7 @@ func (o *operator) endsSessions() {
 }
 
 func (o *operator) onlyLooks() {
-	o.do(chromedp.SendKeys("#pass", viewerPass+kb.Enter), chromedp.WaitVisible(".control"))
+	o.enters(viewerPass, ".control")
 	o.open("/queue")
 	o.click("#rows [data-act=remove]")
 	o.shows(".toast", "viewers change nothing")

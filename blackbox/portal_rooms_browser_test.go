@@ -2,7 +2,6 @@ package blackbox
 
 import (
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
@@ -11,35 +10,11 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// shot keeps a picture of the page for whoever asks for it.
-func (o *operator) shot(name string) {
-	o.t.Helper()
-	dir := os.Getenv("BLACKBOX_SHOTS")
-	if dir == "" {
-		return
-	}
-	picture, err := chromedp.Run(o.ctx, chromedp.FullScreenshot(100))
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	write(o.t, dir, name+".png", string(picture))
-}
-
 // saves presses the form's button and waits for the page that follows.
 func (o *operator) saves(says string) {
 	o.t.Helper()
 	o.click("#room-form button.primary")
 	o.shows(".toast", says)
-}
-
-// fits fails the test where a page is wider than a phone.
-func (o *operator) fits(path string) {
-	o.t.Helper()
-	o.open(path)
-	wide, err := chromedp.Run(o.ctx, chromedp.Evaluate[string](reachingOut))
-	if err != nil || wide != "" {
-		o.t.Errorf("%s reaches out of the screen: %s (%v)", path, wide, err)
-	}
 }
 
 // TestGatePortalInABrowser: concert gate has a portal on its operators' socket,
@@ -48,7 +23,8 @@ func TestGatePortalInABrowser(t *testing.T) {
 	ctx := browser(t)
 	g := startGate(t, "gate", "-gate-admin-listen", "127.0.0.1:0", "-data-dir", dataDir(t))
 	o := &operator{t: t, ctx: ctx, p: g.Process, portal: g.operators}
-	o.do(chromedp.Navigate(o.portal), chromedp.SendKeys("#pass", adminToken+kb.Enter), chromedp.WaitVisible("#rooms-live"))
+	o.do(chromedp.Navigate(o.portal))
+	o.enters(adminToken, "#rooms-live")
 	o.shows("#rooms-live", "There are no rooms yet")
 
 	o.open("/rooms/new?kind=gate")
@@ -101,13 +77,10 @@ func TestGatePortalInABrowser(t *testing.T) {
 	o.open("/rooms")
 	o.shows("#rooms-live tbody", "Tickets <b>")
 	o.shot("gate-rooms")
-	o.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile))
-	for _, path := range []string{"/rooms", "/rooms/new?kind=gate", "/rooms/room?kind=gate&id=demo", "/access"} {
-		o.fits(path)
-	}
-	o.open("/rooms/room?kind=gate&id=demo")
-	o.shot("gate-room-phone")
-	o.do(chromedp.EmulateViewport(1280, 800))
+	o.onAPhone(func() {
+		o.open("/rooms/room?kind=gate&id=demo")
+		o.shot("gate-room-phone")
+	}, "/rooms", "/rooms/new?kind=gate", "/rooms/room?kind=gate&id=demo", "/access")
 	o.open("/rooms/room?kind=gate&id=demo")
 	o.click("[data-room-act=reset]")
 	o.confirms("Tickets, counters and statistics are gone")
@@ -129,7 +102,8 @@ func TestSiteRoomsInABrowser(t *testing.T) {
 	org := newOrigin(t)
 	p, portal := startPortal(t, dataDir(t), org.Addr(), "-cap", "5", "-door-max", "0")
 	o := &operator{t: t, ctx: ctx, p: p, portal: portal}
-	o.do(chromedp.Navigate(o.portal), chromedp.SendKeys("#pass", operatorPass+kb.Enter), chromedp.WaitVisible(".control"))
+	o.do(chromedp.Navigate(o.portal))
+	o.enters(operatorPass, ".control")
 	o.open("/rooms")
 	o.do(chromedp.Click(".title a.button"))
 	o.until(`document.querySelector("#r-hosts") && "ready" in document.documentElement.dataset`)
@@ -182,11 +156,7 @@ func TestSiteRoomsInABrowser(t *testing.T) {
 	}
 	o.open("/rooms")
 	o.shot("site-rooms-dark")
-	o.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile))
-	for _, path := range []string{"/rooms", "/rooms/new?kind=site", "/rooms/room?kind=site&id=till"} {
-		o.fits(path)
-	}
-	o.do(chromedp.EmulateViewport(1280, 800))
+	o.onAPhone(func() {}, "/rooms", "/rooms/new?kind=site", "/rooms/room?kind=site&id=till")
 	desk := signIn(t, p, portal, viewerPass)
 	if got := desk.do(http.MethodGet, "/rooms/room?kind=site&id=till", "text/html", ""); !strings.Contains(got.body, "Viewers change nothing") {
 		t.Errorf("a viewer's page: %d", got.status)
