@@ -135,7 +135,7 @@ func (a *App) pipelineConfig(p *plan) pipeline.Config {
 		Log:       a.log,
 
 		WriteTimeout: p.cfg.WriteTimeout,
-		Gather:       listener.Gather,
+		Plain:        listener.Plain,
 	}
 }
 

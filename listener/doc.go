@@ -44,7 +44,9 @@
 //
 // On plain connections a request header that does not come in time is answered
 // 408. A connection over HTTP/2 or HTTP/3 whose client takes back too many
-// requests can be told so, and closed, by [Reset].
+// requests can be told so, and closed, by [Reset]. On plain connections over
+// HTTP/1 a handler can have an answer leave in one piece, and put fields into its
+// header, without net/http's server: see [Plain].
 //
 // # Deadlines, and leaving
 //

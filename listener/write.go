@@ -15,6 +15,7 @@ type writing struct {
 	// The fields below are guarded by the deadline's mu.
 	half     time.Duration // of the time that it was given; 0 when there is none
 	gathered *[]byte       // see Gather; nil while what is written leaves at once
+	head     *[]byte       // see Head; nil when there is nothing to insert
 }
 
 // leastTaken is how many bytes a client has to take in half the time that it
@@ -47,8 +48,11 @@ func (c *guardedConn) Write(p []byte) (n int, err error) {
 	if c.ended.Load() {
 		return 0, net.ErrClosed
 	}
-	if c.writing.keep(p) {
+	switch c.writing.keep(p) {
+	case gathered:
 		return len(p), nil
+	case complete:
+		return len(p), c.Send()
 	}
 	c.writing.begin()
 	defer c.writing.end()

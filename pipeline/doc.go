@@ -10,7 +10,8 @@
 // order. A stage goes on ([Next]), sends the visit straight to the origin
 // ([Forward]), answers it itself ([Answered]) or refuses it with an error. When
 // all stages have said Next, the origin handler runs. Only this package renders
-// refusals, so all of them look alike.
+// refusals, so all of them look alike. Who answers sets prepared header fields
+// with [Visit.SetFields], which costs less than W.Header.
 //
 // # Holding and releasing
 //

@@ -37,15 +37,21 @@ type Config struct {
 	// WriteTimeout is how long a client may take for each piece of an answer
 	// that no origin gives it; 0 sets no limit. The Origin has limits of its own.
 	WriteTimeout time.Duration
-	// Gather, when set, has the connection of a request keep what is written,
-	// so that a header and the body behind it leave in one piece. It returns
-	// nil for a connection that cannot.
-	Gather func(r *http.Request) Gathering
-	Log    *slog.Logger
+	// Plain, when set, returns the connection of a request, or nil for one that
+	// cannot do what a Plain does.
+	Plain func(r *http.Request) Plain
+	Log   *slog.Logger
 }
 
-// Gathering is a connection that keeps what is written, until Send.
-type Gathering = interface{ Send() error }
+// Plain is a connection that helps to answer; see listener.Plain.
+type Plain = interface {
+	// Gather has what is written wait for Send, so that a header and the body
+	// behind it leave in one piece. It reports false if that is being done.
+	Gather() bool
+	Send() error
+	// Head is where lines are put that go out with the header of the answer.
+	Head() *[]byte
+}
 
 // Pipeline is the ordered slice of stages. Build one with New.
 type Pipeline struct {
@@ -112,7 +118,7 @@ func (p *Pipeline) begin(w http.ResponseWriter, r *http.Request) *Visit {
 	v.R = r
 	v.pipeline = p
 	v.gen = p.current.Load()
-	v.rec.patience, v.rec.gather, v.rec.request = v.gen.cfg.WriteTimeout, v.gen.cfg.Gather, r
+	v.rec.patience, v.rec.find, v.rec.request = v.gen.cfg.WriteTimeout, v.gen.cfg.Plain, r
 	v.Start = time.Now()
 	v.Client = v.gen.cfg.Resolver.Resolve(r.RemoteAddr, r.Header)
 	v.Path = paths.Canonical(requestTarget(r))

@@ -13,8 +13,11 @@ type recorder struct {
 	bytes    int64
 	hijacked bool
 	patience time.Duration // for each piece; 0: for ever, or somebody else sees to it
-	gather   func(*http.Request) Gathering
-	request  *http.Request // for gather
+	find     func(*http.Request) Plain
+	request  *http.Request // for find
+	plain    Plain         // see connection
+	sought   bool          // plain has been looked for
+	head     *[]byte       // of plain, until the status is written; nil before its first use
 }
 
 // pieceBytes is how much a client has to take within its patience.
@@ -49,14 +52,14 @@ func setWriteDeadline(w http.ResponseWriter, at time.Time) error {
 // WriteHeader notes the final status; informational ones pass through.
 func (r *recorder) WriteHeader(status int) {
 	if status >= 200 || status == http.StatusSwitchingProtocols {
-		r.status = status
+		r.status, r.head = status, nil
 	}
 	r.ResponseWriter.WriteHeader(status)
 }
 
 func (r *recorder) Write(p []byte) (n int, err error) {
 	if r.status == 0 {
-		r.status = http.StatusOK
+		r.status, r.head = http.StatusOK, nil
 	}
 	for r.patience > 0 && len(p) > pieceBytes {
 		m, err := r.writePiece(p[:pieceBytes])
@@ -86,9 +89,21 @@ func (r *recorder) writePiece(p []byte) (int, error) {
 
 // together has the header wait for a first piece of n bytes. It returns nil
 // where that is not worth it, or cannot be done.
-func (r *recorder) together(n int) Gathering {
-	if r.gather == nil || r.bytes > 0 || n < leastGathered || n > mostGathered {
+func (r *recorder) together(n int) Plain {
+	if r.bytes > 0 || n < leastGathered || n > mostGathered {
 		return nil
 	}
-	return r.gather(r.request)
+	if c := r.connection(); c != nil && c.Gather() {
+		return c
+	}
+	return nil
+}
+
+// connection is the connection of the request, nil when it cannot help.
+func (r *recorder) connection() Plain {
+	if !r.sought && r.find != nil {
+		r.plain = r.find(r.request)
+	}
+	r.sought = true
+	return r.plain
 }

@@ -61,12 +61,19 @@ func TestWhoeverSetsDeadlinesDoesSo(t *testing.T) {
 }
 
 // sending is a connection that keeps what is written.
-type sending struct{ asked, sent int }
-
-func (s *sending) gather(*http.Request) Gathering {
-	s.asked++
-	return s
+type sending struct {
+	asked, sent int
+	head        []byte
 }
+
+func (s *sending) find(*http.Request) Plain { return s }
+
+func (s *sending) Gather() bool {
+	s.asked++
+	return true
+}
+
+func (s *sending) Head() *[]byte { return &s.head }
 
 func (s *sending) Send() error {
 	s.sent++
@@ -78,7 +85,7 @@ func (s *sending) Send() error {
 func TestTheFirstPieceLeavesWithTheHeader(t *testing.T) {
 	for _, tt := range []struct{ size, asked int }{{100, 0}, {leastGathered, 1}, {mostGathered, 1}, {mostGathered + 1, 0}} {
 		var s sending
-		r := &recorder{ResponseWriter: httptest.NewRecorder(), gather: s.gather}
+		r := &recorder{ResponseWriter: httptest.NewRecorder(), find: s.find}
 		_, err := r.Write(make([]byte, tt.size))
 		if s.asked != tt.asked || s.sent != tt.asked || (err != nil) != (tt.asked > 0) {
 			t.Errorf("%d bytes: asked %d times, sent %d times, %v", tt.size, s.asked, s.sent, err)

@@ -22,11 +22,11 @@ type Renderer struct {
 }
 
 var (
-	noStore    = []string{"no-store"}
-	varyAccept = []string{"Accept, Accept-Language, Cookie"}
+	terseFields = NewFields("Cache-Control", "no-store", "X-Robots-Tag", "noindex")
+	bodyFields  = terseFields.With("Vary", "Accept, Accept-Language, Cookie")
+
 	jsonType   = []string{"application/json; charset=utf-8"}
 	htmlType   = []string{"text/html; charset=utf-8"}
-	noRobots   = []string{"noindex"}
 	zeroLength = []string{"0"}
 )
 
@@ -91,18 +91,18 @@ func (r *Renderer) Render(v *Visit, f *Refusal) {
 	if f.RetryAfter == 0 {
 		retry = seconds(w.retry)
 	}
+	v.forgetFields()
 	h := v.W.Header()
-	h["Cache-Control"] = noStore
-	h["X-Robots-Tag"] = noRobots
 	if w.retry > 0 {
 		h["Retry-After"] = r.numbers.header(retry)
 	}
 	if w.terse {
+		v.SetFields(terseFields)
 		h["Content-Length"] = zeroLength
 		v.W.WriteHeader(w.status)
 		return
 	}
-	h["Vary"] = varyAccept
+	v.SetFields(bodyFields)
 	r.body(v, w.status, f.Reason, retry)
 }
 

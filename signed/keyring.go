@@ -130,6 +130,26 @@ func (k *Keyring) Open(dst []byte, token string) ([]byte, Verdict) {
 	return dst, verdict
 }
 
+// Signs reports whether a token that Open found Valid is what AppendToken would
+// make of its payload now: whether the key that signs has signed it.
+func (k *Keyring) Signs(token string) bool {
+	const head = 8 // characters that hold the version and the key's id
+	if len(token) < head {
+		return false
+	}
+	var raw [head * 6 / 8]byte
+	if _, err := encoding.Decode(raw[:], []byte(token[:head])); err != nil {
+		return false
+	}
+	id := [idSize]byte(raw[1:])
+	for i := range k.keys[1:] {
+		if k.keys[1+i].id == id { // it may be that one's as well
+			return false
+		}
+	}
+	return raw[0] == version && k.keys[0].id == id
+}
+
 // check looks for a key whose MAC over the first n bytes is the one behind
 // them. Ids are short, so two secrets may share one.
 func (k *Keyring) check(s *scratch, n int) Verdict {

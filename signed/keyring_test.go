@@ -202,3 +202,23 @@ func TestPayloadTooLongPanics(t *testing.T) {
 	}()
 	newKeyring(t, "a").AppendToken(nil, make([]byte, MaxPayload+1))
 }
+
+// What a key has signed that signs no more is to be signed again.
+func TestSigns(t *testing.T) {
+	old, now := newKeyring(t, "a"), newKeyring(t, "b", "a")
+	for _, tt := range []struct {
+		name  string
+		token string
+		want  bool
+	}{
+		{"the first key's", string(now.AppendToken(nil, []byte("0123456789abcdef"))), true},
+		{"an older key's", string(old.AppendToken(nil, []byte("0123456789abcdef"))), false},
+		{"a stranger's", string(newKeyring(t, "c").AppendToken(nil, nil)), false},
+		{"none", "", false},
+		{"no token", "!!!!!!!!!!!!", false},
+	} {
+		if got := now.Signs(tt.token); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}

@@ -11,23 +11,31 @@ import (
 
 // answerWaiting tells the sender of a page request its place.
 func (s *settings) answerWaiting(q *visit, p line.Place) (pipeline.Verdict, error) {
-	if s.churns(q) {
+	if s.churns(q, p) {
 		q.Strike(pipeline.StrikeChurn)
 	}
 	if s.cfg.Placed != nil {
 		s.cfg.Placed(q.Visit, p.Ticket)
 	}
-	h := q.W.Header()
-	setPrivate(h)
-	setPlace(h, p)
-	s.setCookies(q.Visit, p.Ticket)
-	letGo(q.Visit, p.PollAfter)
 	if q.caller == program {
+		q.SetFields(private)
+		s.setQueued(q, p)
 		s.sendJSON(q, p)
 	} else {
 		s.sendPage(q, p)
 	}
 	return pipeline.Answered, nil
+}
+
+// setQueued sets what every queued answer has, whatever its form.
+func (s *settings) setQueued(q *visit, p line.Place) {
+	setPlace(q.Visit, p)
+	value := ""
+	if p.Ticket == q.brought {
+		value = q.value
+	}
+	s.setCookies(q.Visit, p.Ticket, value)
+	letGo(q.Visit, p.PollAfter)
 }
 
 // sendPage sends the waiting page.
@@ -40,7 +48,9 @@ func (s *settings) sendPage(q *visit, p line.Place) {
 	if p.Fresh && !q.twin.known() && isLocal(q.R.RequestURI) {
 		values.Back = q.R.RequestURI // nothing of ours came with the request: perhaps nothing ever will
 	}
-	s.sendDocument(q.Visit, s.cfg.StatusCode, s.page, values)
+	d := s.begin(q.Visit, s.page)
+	s.setQueued(q, p)
+	s.finish(q.Visit, s.cfg.StatusCode, d, values)
 }
 
 // sendJSON tells a program how to keep its place and when to ask again.
@@ -77,8 +87,10 @@ func appendOutlook(b []byte, p line.Place) []byte {
 // churns reports whether a request that took a place counts against its client:
 // it brought nothing authentic, or a ticket that was used already and no pass
 // from when it was. A ticket that ran out is no offence.
-func (s *settings) churns(q *visit) bool {
+func (s *settings) churns(q *visit, p line.Place) bool {
 	switch {
+	case p.Ticket.Number == q.entry.Ticket.Number: // it is in line
+		return false
 	case q.outdated:
 		return false
 	case q.entry.Ticket.IsZero():

@@ -17,7 +17,7 @@ const languageAge = 365 * 24 * 60 * 60
 // cookieSet writes the stage's cookies.
 type cookieSet struct {
 	ticket *cookies.Template
-	probe  [2]string // whole lines, without and with Secure
+	probe  [2][]byte // whole lines, without and with Secure
 	// language is remembered far longer than a place in line.
 	language *cookies.Template
 }
@@ -40,23 +40,32 @@ func newCookieSet(c Config) (cookieSet, error) {
 	if err := errors.Join(err, err2, err3); err != nil {
 		return cookieSet{}, err
 	}
-	return cookieSet{ticketText, [2]string{probeText.Line("1", false), probeText.Line("1", true)}, langText}, nil
+	return cookieSet{ticketText, [2][]byte{[]byte(probeText.Line("1", false)), []byte(probeText.Line("1", true))}, langText}, nil
 }
 
 // setCookies sends the visitor's ticket, and the probe that shows the page's
-// script whether the browser kept both.
-func (s *settings) setCookies(v *pipeline.Visit, t line.Ticket) {
+// script whether the browser kept both. The ticket is signed, unless it came as
+// value and that is how it would be signed now.
+func (s *settings) setCookies(v *pipeline.Visit, t line.Ticket, value string) {
 	secure := v.R.TLS != nil
 	var buf [512]byte
 	text := s.cookies.ticket.Begin(buf[:0])
-	text = s.appendTicket(text, t)
-	text = s.cookies.ticket.End(text, secure)
-	probe := s.cookies.probe[0]
-	if secure {
-		probe = s.cookies.probe[1]
+	if s.cfg.Tickets.Signs(value) {
+		text = append(text, value...)
+	} else {
+		text = s.appendTicket(text, t)
 	}
-	h := v.W.Header()
-	h["Set-Cookie"] = append(h["Set-Cookie"], string(text), probe)
+	text = s.cookies.ticket.End(text, secure)
+	v.AddField("Set-Cookie", text)
+	v.AddField("Set-Cookie", s.cookies.probe[secured(secure)])
+}
+
+// secured is the place of one of two: without Secure, and with it.
+func secured(secure bool) int {
+	if secure {
+		return 1
+	}
+	return 0
 }
 
 // clearTicket has the browser forget the ticket.

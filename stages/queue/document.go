@@ -9,45 +9,54 @@ import (
 // documents are a page of ours in every language.
 type documents [language.Count]document
 
-// document is a page with its headers prepared.
+// document is a page with its header prepared, as it is and compressed.
 type document struct {
 	*page.Page
-	policy, language []string // nil: not sent
+	plain, gzipped *pipeline.Fields
 }
 
 func newDocuments(set *page.Set) *documents {
 	var ds documents
 	for _, l := range language.All() {
 		d := document{Page: set.In(l)}
-		if d.Policy() != "" {
-			d.policy = []string{d.Policy()}
-		}
-		if d.Language() != "" {
-			d.language = []string{d.Language()}
-		}
+		d.plain = private.With("Content-Security-Policy", d.Policy(), "Content-Language", d.Language())
+		d.gzipped = d.plain.With("Content-Encoding", "gzip")
 		ds[l] = d
 	}
 	return &ds
 }
 
-// sendDocument answers with a page in the visitor's language, compressed when
-// they accept that.
-func (s *settings) sendDocument(v *pipeline.Visit, status int, ds *documents, values page.Values) {
-	d := &ds[pipeline.LanguageOf(v.R)]
-	h := v.W.Header()
-	h["Content-Type"] = htmlType
-	if d.policy != nil {
-		h["Content-Security-Policy"] = d.policy
+// rendering is a document on its way to a visitor.
+type rendering struct {
+	*document
+	gzip bool
+}
+
+// begin chooses a page in the visitor's language, compressed when they accept
+// that, and sets its header.
+func (s *settings) begin(v *pipeline.Visit, ds *documents) rendering {
+	d := rendering{&ds[pipeline.LanguageOf(v.R)], page.AcceptsGzip(v.R.Header["Accept-Encoding"])}
+	fields := d.plain
+	if d.gzip {
+		fields = d.gzipped
 	}
-	if d.language != nil {
-		h["Content-Language"] = d.language
-	}
+	v.SetFields(fields)
+	v.W.Header()["Content-Type"] = htmlType
+	return d
+}
+
+// finish sends what was begun.
+func (s *settings) finish(v *pipeline.Visit, status int, d rendering, values page.Values) {
 	buf, b := s.buffer()
-	if page.AcceptsGzip(v.R.Header["Accept-Encoding"]) {
-		h["Content-Encoding"] = gzipped
+	if d.gzip {
 		b = d.AppendGzip(b, values)
 	} else {
 		b = d.Append(b, values)
 	}
 	s.send(v, status, buf, b)
+}
+
+// sendDocument answers with a page.
+func (s *settings) sendDocument(v *pipeline.Visit, status int, ds *documents, values page.Values) {
+	s.finish(v, status, s.begin(v, ds), values)
 }

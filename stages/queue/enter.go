@@ -17,6 +17,9 @@ type visit struct {
 	*pipeline.Visit
 	caller caller
 	entry  line.Entry
+	// brought is the ticket that came with the request, and value how.
+	brought line.Ticket
+	value   string
 	// twin is what requests of the same visitor have in common; zero when the
 	// request brought nothing authentic.
 	twin twinKey

@@ -14,17 +14,21 @@ import (
 // allocates nothing. Nobody may write to these slices.
 var (
 	noStore       = []string{"no-store"}
-	varyVisitor   = []string{"Accept, Accept-Encoding, Accept-Language, Cookie"}
 	varyPreflight = []string{"Origin, Access-Control-Request-Method, Access-Control-Request-Headers"}
-	gzipped       = []string{"gzip"}
-	noIndex       = []string{"noindex"}
-	noSniff       = []string{"nosniff"}
 	jsonType      = []string{"application/json; charset=utf-8"}
 	htmlType      = []string{"text/html; charset=utf-8"}
 	closing       = []string{"close"}
 	oneSecond     = []string{"1"}
 	allowsStatus  = []string{"GET, HEAD, OPTIONS"}
 	allowsLeave   = []string{"GET, HEAD, OPTIONS, POST"}
+)
+
+// private marks a response that is one visitor's, for now only.
+var private = pipeline.NewFields(
+	"Cache-Control", "no-store",
+	"Vary", "Accept, Accept-Encoding, Accept-Language, Cookie",
+	"X-Robots-Tag", "noindex",
+	"X-Content-Type-Options", "nosniff",
 )
 
 const (
@@ -56,24 +60,16 @@ func (s *shared) number(n int) []string {
 	return []string{strconv.Itoa(n)}
 }
 
-// setPrivate marks a response that is one visitor's, for now only.
-func setPrivate(h http.Header) {
-	h["Cache-Control"] = noStore
-	h["Vary"] = varyVisitor
-	h["X-Robots-Tag"] = noIndex
-	h["X-Content-Type-Options"] = noSniff
-}
-
 // setPlace tells the place in a header that every queued answer has, whatever
 // its form: "position=12; eta=90", the wait in seconds, left out when it cannot
 // be told.
-func setPlace(h http.Header, p line.Place) {
+func setPlace(v *pipeline.Visit, p line.Place) {
 	var buf [64]byte
 	text := strconv.AppendInt(append(buf[:0], "position="...), int64(max(p.Position, 1)), 10)
 	if p.ETA >= 0 {
 		text = strconv.AppendInt(append(text, "; eta="...), page.Seconds(p.ETA), 10)
 	}
-	h["Concert-Queue"] = []string{string(text)}
+	v.AddField("Concert-Queue", text)
 }
 
 // letGo ends the connection after the response when its client will not use it

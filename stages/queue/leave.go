@@ -47,10 +47,9 @@ func (s *settings) leave(v *pipeline.Visit) error {
 
 // left answers whoever has no place any more.
 func (s *settings) left(v *pipeline.Visit) error {
-	h := v.W.Header()
-	setPrivate(h)
+	v.SetFields(private)
 	if pipeline.WantsHTML(v.R) {
-		h["Location"] = []string{page.InRoom(LeavePath, s.cfg.Room)}
+		v.W.Header()["Location"] = []string{page.InRoom(LeavePath, s.cfg.Room)}
 		v.W.WriteHeader(http.StatusSeeOther)
 		return nil
 	}
@@ -59,7 +58,6 @@ func (s *settings) left(v *pipeline.Visit) error {
 }
 
 func (s *settings) sendFarewell(v *pipeline.Visit) {
-	setPrivate(v.W.Header())
 	s.sendDocument(v, http.StatusOK, s.farewell, page.Values{})
 }
 

@@ -26,7 +26,6 @@ func (s *settings) enterReturn(v *pipeline.Visit) (pipeline.Verdict, error) {
 	}
 	query := v.R.URL.Query()
 	h := v.W.Header()
-	setPrivate(h)
 	if l, ok := language.Parse(query.Get("lang")); ok {
 		h["Set-Cookie"] = append(h["Set-Cookie"], s.cookies.language.Line(l.Code(), v.R.TLS != nil))
 	}
@@ -42,6 +41,7 @@ func (s *settings) enterReturn(v *pipeline.Visit) (pipeline.Verdict, error) {
 		s.sendDocument(v, http.StatusOK, s.noCookies, page.Values{Back: to})
 		return pipeline.Answered, nil
 	}
+	v.SetFields(private)
 	h["Location"] = []string{to}
 	v.W.WriteHeader(http.StatusSeeOther)
 	return pipeline.Answered, nil

@@ -32,9 +32,8 @@ func (s *settings) enterStatus(v *pipeline.Visit) (pipeline.Verdict, error) {
 // answerOptions says which methods an endpoint takes, and nothing to other
 // sites: these endpoints are not for them.
 func answerOptions(v *pipeline.Visit, allow []string) (pipeline.Verdict, error) {
-	h := v.W.Header()
-	setPrivate(h)
-	h["Allow"] = allow
+	v.SetFields(private)
+	v.W.Header()["Allow"] = allow
 	v.W.WriteHeader(http.StatusNoContent)
 	return pipeline.Answered, nil
 }
@@ -56,7 +55,7 @@ func (s *settings) status(v *pipeline.Visit) error {
 			return fmt.Errorf("queue: poll for ticket %d: %w", t.Number, err)
 		}
 		if st.Known {
-			s.sendStatus(v, now, st)
+			s.sendStatus(v, now, st, value)
 			return nil
 		}
 	}
@@ -69,18 +68,18 @@ func (s *settings) status(v *pipeline.Visit) error {
 }
 
 func (s *settings) sendFixed(v *pipeline.Visit, text string) {
-	setStatusHeader(v.W.Header())
+	setStatusHeader(v)
 	buf, b := s.buffer()
 	s.send(v, http.StatusOK, buf, append(b, text...))
 }
 
-func setStatusHeader(h http.Header) {
-	setPrivate(h)
-	h["Content-Type"] = jsonType
+func setStatusHeader(v *pipeline.Visit) {
+	v.SetFields(private)
+	v.W.Header()["Content-Type"] = jsonType
 }
 
-// sendStatus answers with the status of a ticket in line.
-func (s *settings) sendStatus(v *pipeline.Visit, now time.Time, st line.Status) {
+// sendStatus answers with the status of a ticket in line, which came as value.
+func (s *settings) sendStatus(v *pipeline.Visit, now time.Time, st line.Status, value string) {
 	s.counters.polls.Add(1)
 	if st.Ready {
 		s.sendFixed(v, answerReady)
@@ -96,11 +95,11 @@ func (s *settings) sendStatus(v *pipeline.Visit, now time.Time, st line.Status) 
 		since = st.Place.SinceSeen
 	}
 	s.polls.answered(now, t)
+	setStatusHeader(v)
 	if s.renews(now, t, since) {
-		s.setCookies(v, t)
+		s.setCookies(v, t, value)
 	}
 	letGo(v, st.Place.PollAfter)
-	setStatusHeader(v.W.Header())
 	buf, b := s.buffer()
 	s.send(v, http.StatusOK, buf, s.appendStatus(b, v, now, st.Place))
 }
@@ -108,9 +107,8 @@ func (s *settings) sendStatus(v *pipeline.Visit, now time.Time, st line.Status) 
 // sendHasty answers somebody who asked a moment ago.
 func (s *settings) sendHasty(v *pipeline.Visit, p line.Place) {
 	s.counters.hasty.Add(1)
-	h := v.W.Header()
-	setStatusHeader(h)
-	h["Retry-After"] = oneSecond
+	setStatusHeader(v)
+	v.W.Header()["Retry-After"] = oneSecond
 	buf, b := s.buffer()
 	b = appendPosition(b, p)
 	s.send(v, http.StatusTooManyRequests, buf, append(b, '}'))

@@ -61,12 +61,12 @@ func (s *settings) identify(q *visit) error {
 	if !q.caller.mayHold() || q.caller == part {
 		return nil
 	}
-	t, err := s.chooseTicket(q)
+	t, value, err := s.chooseTicket(q)
 	switch {
 	case err != nil:
 		return err
 	case !t.IsZero():
-		q.entry.Ticket = t
+		q.entry.Ticket, q.brought, q.value = t, t, value
 		q.twin = ticketTwin(t, q.Client.Key)
 	case q.Pass.State == pipeline.PassValid, q.Pass.State == pipeline.PassExpired:
 		q.twin = twinKey{id: q.Pass.ID, client: q.Client.Key}
@@ -74,10 +74,9 @@ func (s *settings) identify(q *visit) error {
 	return nil
 }
 
-// chooseTicket returns the authentic ticket of the request. When a browser
+// chooseTicket returns the authentic ticket of the request, and how it came. When a browser
 // sends several (set under another path or domain once), the one in line wins.
-func (s *settings) chooseTicket(q *visit) (line.Ticket, error) {
-	var chosen line.Ticket
+func (s *settings) chooseTicket(q *visit) (chosen line.Ticket, came string, err error) {
 	found := 0
 	for value := range cookies.Each(q.R.Header, s.ticketCookie) {
 		t, verdict := s.openTicket(value)
@@ -88,19 +87,19 @@ func (s *settings) chooseTicket(q *visit) (line.Ticket, error) {
 			continue
 		}
 		if found++; found == 1 {
-			chosen = t
+			chosen, came = t, value
 			continue
 		}
 		st, err := s.look(q, chosen)
 		switch {
 		case err != nil:
-			return line.Ticket{}, err
+			return line.Ticket{}, "", err
 		case st.Known:
-			return chosen, nil
+			return chosen, came, nil
 		}
-		chosen = t
+		chosen, came = t, value
 	}
-	return chosen, nil
+	return chosen, came, nil
 }
 
 // look asks after a ticket without counting as a sight of its owner.
