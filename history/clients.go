@@ -112,7 +112,7 @@ func (t *clients) add(q *request) {
 	}
 	c.pushed++
 	c.push(entry{
-		at: at, latency: q.latency, method: q.method, path: q.path, rank: q.rank, ban: q.ban, host: hostOf(q.addr),
+		at: at, latency: q.latency, method: q.method, path: q.path, rank: q.rank, room: q.room, ban: q.ban, host: hostOf(q.addr),
 		status: uint16(q.status), agent: c.agent(q.agent), blocked: q.blocked, triggered: q.triggered,
 	})
 }

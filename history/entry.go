@@ -14,6 +14,7 @@ const (
 	maxMethod = 16
 	maxPath   = 256
 	maxAgent  = 200
+	maxRoom   = 32
 )
 
 // request is one request on its way into the table and the file.
@@ -25,6 +26,7 @@ type request struct {
 	path      string
 	agent     string
 	rank      string
+	room      string // inline; "" is the default one
 	latency   time.Duration
 	status    int
 	blocked   bool
@@ -39,6 +41,7 @@ type entry struct {
 	method    string
 	path      string
 	rank      string
+	room      string
 	ban       *window
 	host      uint64 // lower half of an IPv6 address
 	status    uint16
@@ -55,6 +58,7 @@ func (q *request) fill(v *pipeline.Visit, query bool) {
 	q.path = cutPath(target(v), query)
 	q.agent = cutAgent(v.R.UserAgent())
 	q.status = v.Status()
+	q.room = v.Room
 	if v.Rank != pipeline.Guest {
 		q.rank = v.Rank.String()
 	}

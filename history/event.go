@@ -35,6 +35,7 @@ type event struct {
 	Triggered  bool              `json:"triggered,omitempty"`
 	Ban        uint64            `json:"ban,omitempty"` // the ban's number
 	Rank       string            `json:"rank,omitempty"`
+	Room       string            `json:"room,omitempty"` // left out for the default one
 	Count      uint64            `json:"count,omitempty"`
 	Paths      map[string]uint64 `json:"paths,omitempty"`
 	OtherPaths uint64            `json:"other_paths,omitempty"`
@@ -91,7 +92,7 @@ func addrText(a netip.Addr) string {
 func requestEvent(q *request, details ipinfo.Source) event {
 	e := event{
 		T: kindRequest, At: stamp(q.at), IP: addrText(q.addr), Method: q.method, Path: q.path, Status: q.status,
-		LatencyUS: q.latency.Microseconds(), UA: q.agent, Blocked: q.blocked, Triggered: q.triggered, Rank: q.rank,
+		LatencyUS: q.latency.Microseconds(), UA: q.agent, Blocked: q.blocked, Triggered: q.triggered, Rank: q.rank, Room: q.room,
 		Ess: factsOf(q.addr, details),
 	}
 	if w := q.ban.real(); w != nil {

@@ -145,7 +145,7 @@ func (r *replay) request(e *event) bool {
 	w := r.window(e, key)
 	q := request{
 		at: e.At, addr: addr, key: key, method: cutMethod(e.Method), path: cutPath(e.Path, true), agent: cutAgent(e.UA),
-		rank: cut(e.Rank, maxMethod), latency: time.Duration(e.LatencyUS) * time.Microsecond,
+		rank: cut(e.Rank, maxMethod), room: cut(e.Room, maxRoom), latency: time.Duration(e.LatencyUS) * time.Microsecond,
 		status: e.Status & 0x3ff, blocked: e.Blocked, triggered: e.Triggered, ban: w,
 	}
 	if w != nil && e.Blocked {

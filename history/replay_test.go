@@ -83,6 +83,31 @@ func TestOldRequestsAreSkipped(t *testing.T) {
 	})
 }
 
+// TestRoomsOutliveARestart: a request's room is kept, on disk as well, and the
+// default one is not mentioned.
+func TestRoomsOutliveARestart(t *testing.T) {
+	path := logFile(t)
+	synctest.Test(t, func(t *testing.T) {
+		l := open(t, path, nil)
+		inRoom := visit("192.0.2.1", "/pay", 200)
+		inRoom.Room = "checkout"
+		l.Observe(inRoom)
+		l.Observe(visit("192.0.2.1", "/", 200))
+		l.stop()
+		text, err := os.ReadFile(path)
+		if err != nil || strings.Count(string(text), `"room":"checkout"`) != 1 || strings.Count(string(text), `"room"`) != 1 {
+			t.Errorf("%v, the file has:\n%s", err, text)
+		}
+		again := open(t, path, nil)
+		synctest.Wait()
+		v, _ := again.Client(key("192.0.2.1"), time.Now())
+		if len(v.Entries) != 2 || v.Entries[0].Room != "" || v.Entries[1].Room != "checkout" {
+			t.Errorf("after a restart: %+v", v.Entries)
+		}
+		again.stop()
+	})
+}
+
 func TestOldestFileFirst(t *testing.T) {
 	path := logFile(t)
 	synctest.Test(t, func(t *testing.T) {

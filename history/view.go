@@ -49,7 +49,8 @@ type EntryView struct {
 	Triggered bool      `json:"triggered,omitempty"`
 	Ban       uint64    `json:"ban,omitempty"`
 	Rank      string    `json:"rank,omitempty"`
-	Ess       *Facts    `json:"ess,omitempty"` // in the answer of [History.Client] only
+	Room      string    `json:"room,omitempty"` // inline; "" is the default one
+	Ess       *Facts    `json:"ess,omitempty"`  // in the answer of [History.Client] only
 }
 
 // ClientView is one client. Entries, UserAgents and Bans are only in the answer
@@ -186,7 +187,7 @@ func (c *client) entryView(number uint64, e *entry) EntryView {
 	v := EntryView{
 		At: stamp(time.Unix(0, e.at)), IP: addrText(c.addrOf(e)), Method: e.method, Path: e.path,
 		Status: int(e.status), LatencyUS: e.latency.Microseconds(), UA: c.agentOf(number, e),
-		Blocked: e.blocked, Triggered: e.triggered, Rank: e.rank,
+		Blocked: e.blocked, Triggered: e.triggered, Rank: e.rank, Room: e.room,
 	}
 	if w := e.ban.real(); w != nil {
 		v.Ban = w.number

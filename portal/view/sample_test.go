@@ -125,7 +125,7 @@ func sampleEntry(i int) history.EntryView {
 	case 2:
 		e.Status, e.Path, e.Method, e.UA = 404, "/"+hostile, `GET"onx`, hostile
 	case 3:
-		e.Status, e.Rank = 302, "customer"
+		e.Status, e.Rank, e.Room = 302, "customer", hostile
 	}
 	return e
 }
