@@ -17,7 +17,7 @@ import (
 
 // browserPatience is how long the browser may take to start and to get in, on
 // a machine that is busy with other tests.
-const browserPatience = 3 * time.Minute
+const browserPatience = 5 * time.Minute
 
 // browser starts a headless Chromium that talks to nobody but the test.
 func browser(t *testing.T, extra ...chromedp.ExecAllocatorOption) context.Context {

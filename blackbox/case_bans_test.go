@@ -148,12 +148,7 @@ func TestNoTokenSet(t *testing.T) {
 // run starts Concert without the harness's token and origin.
 func run(t *testing.T, env []string, args ...string) *launch.Process {
 	t.Helper()
-	p, err := launch.Start(t.Context(), launch.Options{Binary: binary, Env: env, Args: args})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.Kill(); checkLog(t, p) })
-	return p
+	return launched(t, launch.Options{Env: env, Args: args})
 }
 
 // TestForgedPassesBan: four changed passes ban; any number of another secret's

@@ -100,12 +100,12 @@ func TestNothingIsInvented(t *testing.T) {
 	r := raw(t, p, trusted, "GET / HTTP/1.1", "Host: site.test")
 	for _, name := range []string{"User-Agent", "Accept-Encoding", "Accept", "Content-Type", "Content-Length", "Transfer-Encoding", "Via", "Cookie"} {
 		if got := o.Requests()[0]; got.Has(name) {
-			t.Errorf("the origin got %s: %q", name, got.Values(name))
+			t.Errorf("invariant 7: the origin got %s: %q", name, got.Values(name))
 		}
 	}
 	for _, name := range []string{"Content-Type", "Set-Cookie", "Server", "Via", "Vary", "X-Content-Type-Options"} {
 		if r.Has(name) {
-			t.Errorf("the client got %s: %q", name, r.Values(name))
+			t.Errorf("invariant 7: the client got %s: %q", name, r.Values(name))
 		}
 	}
 	for range 20 {

@@ -213,25 +213,33 @@ func TestSlowOriginsAreNotCutOff(t *testing.T) {
 		}
 	})
 	t.Cleanup(func() { close(done) })
-	p := start(t, o.Addr(), "-cap", "2", quick, "-upstream-timeout", "100ms", "-stream-paths", "/ws/*")
+	p := start(t, o.Addr(), "-cap", "2", quick, "-upstream-timeout", "500ms", "-stream-paths", "/ws/*")
 	v := newVisitor(t, p)
-	v.page("/")
+	rawtest.Until(t, "a page comes in time", func() bool { return v.page("/").isOrigin() })
 	pass := "Cookie: concert_admit=" + v.cookie("concert_admit") + "\r\n"
 	var slow []*rawtest.Client
 	for _, path := range []string{"/slow", "/ws/slow"} {
-		c := rawtest.Dial(t, p.Addr)
-		c.Send("GET " + path + " HTTP/1.1\r\nHost: site.test\r\n" + pass + "\r\n")
-		if head := c.ReadHead(); head.Line != "HTTP/1.1 200 OK" || c.ReadFull(3) != "abc" {
-			t.Fatalf("%s: %q", path, head)
-		}
-		slow = append(slow, c)
+		rawtest.Until(t, "the header comes in time", func() bool {
+			c := rawtest.Dial(t, p.Addr)
+			c.Send("GET " + path + " HTTP/1.1\r\nHost: site.test\r\n" + pass + "\r\n")
+			head := c.ReadHead()
+			switch {
+			case head.Line == "HTTP/1.1 504 Gateway Timeout":
+				c.Close()
+				return false
+			case head.Line != "HTTP/1.1 200 OK" || c.ReadFull(3) != "abc":
+				t.Fatalf("%s: %q", path, head)
+			}
+			slow = append(slow, c)
+			return true
+		})
 	}
 	// An origin without a header is given up meanwhile, after the whole time.
 	if r := raw(t, p, trusted, "GET /silent HTTP/1.1", "Host: site.test"); r.Status() != "504" {
 		t.Errorf("silent origin: status %s, want 504", r.Status())
 	}
+	close(step)
 	for _, c := range slow {
-		step <- struct{}{}
 		if got := c.ReadFull(3); got != "def" {
 			t.Errorf("the rest of a slow body is %q", got)
 		}

@@ -94,11 +94,7 @@ func TestFleetHistory(t *testing.T) {
 			"CONCERT_ADMIN_TOKEN=" + adminToken, "CONCERT_ADMIT_SECRET=" + stateSecret, "CONCERT_REDIS_URL=" + s.URL(),
 			"CONCERT_PORTAL_PASS=" + operatorPass,
 		}, "-upstream", "http://"+o.Addr(), "-instance", name, "-portal-listen", "127.0.0.2:0")
-		found := portalLine.FindStringSubmatch(p.Stderr())
-		if found == nil {
-			t.Fatalf("the log does not say where the portal is:\n%s", p.Stderr())
-		}
-		return p, "http://" + found[1]
+		return p, portalOf(t, p)
 	}
 	a, portal := start("a")
 	b, _ := start("b")

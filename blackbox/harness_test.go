@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,16 +35,25 @@ func build(m *testing.M) int {
 // adminToken opens the admin endpoints of every Concert under test.
 const adminToken = "blackbox-admin-token-0123456789abcdef"
 
+// unhurried are settings under which nobody's time is over when the machine
+// stands still for seconds, again and again: who has not asked yet keeps the
+// place, and a request may come slowly. Tests name the times that they are about.
+var unhurried = []string{"-first-poll-grace", "0", "-token-ttl", "1h", "-read-header-timeout", "1m"}
+
 // start runs Concert in front of the origin (host:port) until the test ends.
 func start(t *testing.T, origin string, args ...string) *launch.Process {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), rawtest.Patience)
-	defer cancel()
-	p, err := launch.Start(context.WithoutCancel(ctx), launch.Options{
-		Binary: binary,
-		Args:   append([]string{"-upstream", "http://" + origin}, args...),
-		Env:    []string{"CONCERT_ADMIN_TOKEN=" + adminToken},
+	return launched(t, launch.Options{
+		Args: append([]string{"-upstream", "http://" + origin}, args...),
+		Env:  []string{"CONCERT_ADMIN_TOKEN=" + adminToken},
 	})
+}
+
+// launched runs Concert, unhurried, until the test ends.
+func launched(t *testing.T, o launch.Options) *launch.Process {
+	t.Helper()
+	o.Binary, o.Args = binary, slices.Concat(unhurried, o.Args)
+	p, err := launch.Start(context.WithoutCancel(t.Context()), o)
 	if err != nil {
 		t.Fatal(err)
 	}

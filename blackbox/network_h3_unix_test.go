@@ -139,7 +139,7 @@ func TestHTTP3HandOver(t *testing.T) {
 	// Another connection is the new process's, as soon as it has the port.
 	rawtest.Until(t, "HTTP/3 is served again", func() bool {
 		c := p.overQUIC(t, "127.0.0.5")
-		c.Timeout = time.Second
+		c.Timeout = rawtest.Patience / 6 // of an old process's connection nothing comes
 		proto, status, _, err := p.fetch(c, "/")
 		c.CloseIdleConnections()
 		return err == nil && proto == "HTTP/3.0" && status == 200
@@ -219,7 +219,7 @@ func TestHTTP3UpgradeUnderLoad(t *testing.T) {
 	for range 4 {
 		crowd.Go(func() { // ends with stop
 			quick, steady := p.overQUIC(t, "127.0.0.5"), &http.Client{Transport: p.transport(t, true), Timeout: rawtest.Patience}
-			quick.Timeout = 2 * time.Second
+			quick.Timeout = rawtest.Patience / 6
 			pace := time.NewTicker(5 * time.Millisecond)
 			defer pace.Stop()
 			for {

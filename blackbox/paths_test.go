@@ -33,7 +33,7 @@ func TestNoSpellingLoosensARule(t *testing.T) {
 		}
 	}
 	if n := len(o.Requests()); n != 1 {
-		t.Errorf("reached the origin past the cap: %q", o.lines()[1:])
+		t.Errorf("invariant 6: reached the origin past the cap: %q", o.lines()[1:])
 	}
 	// The clean forms do what they are for.
 	for path, want := range map[string]string{"/favicon.ico": "200", "/pub/a.png": "200", "/css/a.css": "403",
@@ -96,7 +96,7 @@ func TestPathReachesOriginAsSent(t *testing.T) {
 		}
 		rs := o.Requests()
 		if last := rs[len(rs)-1]; last.Line != "POST "+target+" HTTP/1.1" || string(last.Body) != "hello" {
-			t.Errorf("%s: the origin got %q with body %q", target, last.Line, last.Body)
+			t.Errorf("invariant 6: %s: the origin got %q with body %q", target, last.Line, last.Body)
 		}
 	}
 }

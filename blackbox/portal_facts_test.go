@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/andreimerlescu/concert/blackbox/launch"
 	"github.com/andreimerlescu/concert/internal/rawtest"
 )
 
@@ -53,18 +52,9 @@ func TestPortalShowsWhoOwnsAnAddress(t *testing.T) {
 	t.Parallel()
 	o, data := newOrigin(t), t.TempDir()
 	write(t, data, "ip.tsv", "203.0.113.0\t203.0.113.255\t64496\tNZ\tKIWI-NET <b>broad</b>\n2001:db8::\t2001:db8:ffff:ffff:ffff:ffff:ffff:ffff\t64497\tNone\tNowhere\n")
-	p, err := launch.Start(t.Context(), launch.Options{
-		Binary: binary, Args: []string{"-upstream", "http://" + o.Addr(), "-portal-listen", "127.0.0.2:0"},
-		Env: []string{"CONCERT_ADMIN_TOKEN=" + adminToken, "CONCERT_PORTAL_PASS=" + operatorPass, "NADDR_DATA=" + data + "/ip.tsv"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		p.Kill()
-		checkLog(t, p)
-	})
-	d := signIn(t, p, "http://"+portalLine.FindStringSubmatch(p.Stderr())[1], operatorPass)
+	p := run(t, []string{"CONCERT_ADMIN_TOKEN=" + adminToken, "CONCERT_PORTAL_PASS=" + operatorPass, "NADDR_DATA=" + data + "/ip.tsv"},
+		"-upstream", "http://"+o.Addr(), "-portal-listen", "127.0.0.2:0")
+	d := signIn(t, p, portalOf(t, p), operatorPass)
 	get(t, p, "203.0.113.9", "/")
 	var html string
 	rawtest.Until(t, "the database is loaded", func() bool {

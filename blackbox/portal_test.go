@@ -22,24 +22,23 @@ const (
 // knows sockets by the address that was asked for.
 func startPortal(t *testing.T, dir, origin string, args ...string) (p *launch.Process, portal string) {
 	t.Helper()
-	p, err := launch.Start(t.Context(), launch.Options{
-		Binary: binary,
-		Args:   append([]string{"-upstream", "http://" + origin, "-data-dir", dir, "-portal-listen", "127.0.0.2:0"}, args...),
+	p = launched(t, launch.Options{
+		Args: append([]string{"-upstream", "http://" + origin, "-data-dir", dir, "-portal-listen", "127.0.0.2:0"}, args...),
 		Env: []string{"CONCERT_ADMIN_TOKEN=" + adminToken, "CONCERT_ADMIT_SECRET=" + stateSecret,
 			"CONCERT_PORTAL_PASS=" + operatorPass, "CONCERT_PORTAL_VIEWER_PASS=" + viewerPass},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		p.Kill()
-		checkLog(t, p)
+	return p, portalOf(t, p)
+}
+
+// portalOf is where a Concert says that its portal is.
+func portalOf(t *testing.T, p *launch.Process) string {
+	t.Helper()
+	var found []string
+	rawtest.Until(t, "the log says where the portal is", func() bool {
+		found = portalLine.FindStringSubmatch(p.Stderr())
+		return found != nil
 	})
-	found := portalLine.FindStringSubmatch(p.Stderr())
-	if found == nil {
-		t.Fatalf("the log does not say where the portal is:\n%s", p.Stderr())
-	}
-	return p, "http://" + found[1]
+	return "http://" + found[1]
 }
 
 var portalLine = regexp.MustCompile(`msg="operator portal" address=(\S+)`)

@@ -106,7 +106,7 @@ func TestTenThousandSurvive(t *testing.T) {
 	stop(t, p)
 	p = startIn(t, dir, o.Addr(), args...)
 	if after := m.places(p, rand.Perm(n)); !slices.Equal(before, after) {
-		t.Error("places changed in a clean restart")
+		t.Error("invariant 4: places changed in a clean restart")
 	}
 
 	// Those who ask again after the kill are a third; all others are away.
@@ -118,7 +118,7 @@ func TestTenThousandSurvive(t *testing.T) {
 	slices.SortFunc(back, func(a, b int) int { return before[a] - before[b] })
 	for k := 1; k < len(back); k++ {
 		if after[back[k]] <= after[back[k-1]] {
-			t.Fatalf("who had places %d and %d has %d and %d after the kill", before[back[k-1]], before[back[k]], after[back[k-1]], after[back[k]])
+			t.Fatalf("invariant 4: who had places %d and %d has %d and %d after the kill", before[back[k-1]], before[back[k]], after[back[k-1]], after[back[k]])
 		}
 	}
 }

@@ -146,7 +146,7 @@ func TestKillLoop(t *testing.T) {
 		}
 		for i, v := range waiting {
 			if got := v.page("/").position(t); got != i+1 {
-				t.Fatalf("round %d: visitor %d has place %d", round, i+1, got)
+				t.Fatalf("invariant 4: round %d: visitor %d has place %d", round, i+1, got)
 			}
 		}
 		noneHalfWritten(t, dir)

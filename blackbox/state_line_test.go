@@ -33,12 +33,12 @@ func TestCleanRestartKeepsPlaces(t *testing.T) {
 	p = startIn(t, dir, o.Addr(), "-room", "paused")
 	late := newVisitor(t, p)
 	if got := late.page("/").position(t); got != len(all)+1 {
-		t.Errorf("a newcomer has place %d, want %d", got, len(all)+1)
+		t.Errorf("invariant 4: a newcomer has place %d, want %d", got, len(all)+1)
 	}
 	for _, i := range rand.Perm(len(all)) {
 		all[i].base = p.URL
 		if got := all[i].page("/").position(t); got != i+1 {
-			t.Fatalf("visitor %d has place %d after the restart", i+1, got)
+			t.Fatalf("invariant 4: visitor %d has place %d after the restart", i+1, got)
 		}
 	}
 	admin(t, p, http.MethodPatch, "/_room/settings", `{"room":"open","cap":10}`, 200)
@@ -69,11 +69,11 @@ func TestKillKeepsTheOrder(t *testing.T) {
 	}
 	for _, i := range back {
 		if got := all[i].page("/").position(t); got != i+1 {
-			t.Errorf("visitor %d has place %d", i+1, got)
+			t.Errorf("invariant 4: visitor %d has place %d", i+1, got)
 		}
 	}
 	if got := late.page("/").position(t); got != len(all)+1 {
-		t.Errorf("a newcomer has place %d, want %d", got, len(all)+1)
+		t.Errorf("invariant 4: a newcomer has place %d, want %d", got, len(all)+1)
 	}
 }
 

@@ -108,7 +108,7 @@ func (g *guest) place() {
 		}
 		number := bin.BigEndian.Uint64(token[5:]) // behind the version and the key's id
 		if g.ticket != 0 && number != g.ticket && !g.unsure {
-			g.s.t.Errorf("a place was lost: ticket %d became %d", g.ticket, number)
+			g.s.t.Errorf("invariant 4: a place was lost: ticket %d became %d", g.ticket, number)
 		}
 		g.ticket, g.unsure = number, false
 	}
@@ -192,8 +192,11 @@ func TestKillUnderLoad(t *testing.T) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.peak > stormCap || s.served == 0 {
-		t.Errorf("%d pages at the site at once, want at most %d; %d served", s.peak, stormCap, s.served)
+	if s.peak > stormCap {
+		t.Errorf("invariant 1: %d pages at the site at once, want at most %d", s.peak, stormCap)
+	}
+	if s.served == 0 {
+		t.Error("nobody was served")
 	}
 	t.Logf("%d served, at most %d at once", s.served, s.peak)
 }

@@ -20,19 +20,10 @@ const stateSecret = "state-tests-admit-secret-0123456789abcdef"
 // startIn runs Concert with a data directory, until the test ends.
 func startIn(t *testing.T, dir, origin string, args ...string) *launch.Process {
 	t.Helper()
-	p, err := launch.Start(t.Context(), launch.Options{
-		Binary: binary,
-		Args:   append([]string{"-upstream", "http://" + origin, "-data-dir", dir}, args...),
-		Env:    []string{"CONCERT_ADMIN_TOKEN=" + adminToken, "CONCERT_ADMIT_SECRET=" + stateSecret},
+	return launched(t, launch.Options{
+		Args: append([]string{"-upstream", "http://" + origin, "-data-dir", dir}, args...),
+		Env:  []string{"CONCERT_ADMIN_TOKEN=" + adminToken, "CONCERT_ADMIT_SECRET=" + stateSecret},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		p.Kill()
-		checkLog(t, p)
-	})
-	return p
 }
 
 // dataDir is where a test's Concert may make its directory.

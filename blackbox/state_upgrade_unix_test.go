@@ -73,7 +73,7 @@ func TestUpgradeKeepsEverything(t *testing.T) {
 	}
 	for i, v := range all {
 		if got := v.follow().page("/").position(t); got != i+1 {
-			t.Errorf("visitor %d has place %d", i+1, got)
+			t.Errorf("invariant 4: visitor %d has place %d", i+1, got)
 		}
 	}
 	if !banned(t, p, "203.0.113.200") {
@@ -122,7 +122,7 @@ func TestUpgradeServesTheDoor(t *testing.T) {
 	o.letGo()
 	rawtest.Until(t, "the door's visitor is at the origin", func() bool { return countLines(o, "GET /hold/door HTTP/1.1") == 1 })
 	if n := countLines(o, "GET /late HTTP/1.1"); n != 0 {
-		t.Error("the new process let somebody in beyond the cap")
+		t.Error("invariant 1: the new process let somebody in beyond the cap")
 	}
 	o.letGo()
 	if a := <-atDoor; !a.isOrigin() {

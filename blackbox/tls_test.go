@@ -51,20 +51,11 @@ func startNamed(t *testing.T, name, origin string, args ...string) *launch.Proce
 	if slices.Contains(args, "-tls-eab-id") {
 		env = append(env, "CONCERT_TLS_EAB_KEY="+eabKey)
 	}
-	p, err := launch.Start(t.Context(), launch.Options{
-		Binary:     binary,
+	return launched(t, launch.Options{
 		Args:       append([]string{"-upstream", "http://" + origin}, args...),
 		Env:        env,
 		ServerName: name,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		p.Kill()
-		checkLog(t, p)
-	})
-	return p
 }
 
 // transport trusts the authority, and speaks HTTP/2 or HTTP/1.1.
@@ -104,12 +95,22 @@ type tlsFigures struct {
 	}
 }
 
+// figures reads what interests of /_room/stats into at, over TLS.
+func (s *secure) figures(t *testing.T, at any) {
+	t.Helper()
+	unlessStill(t, func() error {
+		resp, err := (&http.Client{Transport: s.transport(t, false)}).Get(s.URL + "/_room/stats")
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		return json.NewDecoder(resp.Body).Decode(at)
+	})
+}
+
 func (s *secure) stats(t *testing.T) (f tlsFigures) {
 	t.Helper()
-	a := s.visitor(t, false).do(http.MethodGet, "/_room/stats", "", "")
-	if err := json.Unmarshal([]byte(a.body), &f); err != nil || a.status != http.StatusOK {
-		t.Fatalf("stats: status %d, body %q: %v", a.status, a.body, err)
-	}
+	s.figures(t, &f)
 	return f
 }
 

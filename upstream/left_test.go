@@ -53,7 +53,7 @@ func TestSlotIsHeldOverOtherProtocols(t *testing.T) {
 		"HTTP/2 and TLS": func(t *testing.T, h http.Handler) (string, *tls.Config) { return newTLSOrigin(t, true, h) },
 		"HTTP/1 and TLS": func(t *testing.T, h http.Handler) (string, *tls.Config) { return newTLSOrigin(t, false, h) },
 	} {
-		for ending, limit := range map[string]time.Duration{"it answers": time.Hour, "it never has an end": time.Second} {
+		for ending, limit := range map[string]time.Duration{"it answers": time.Hour, "it never has an end": shortLimit} {
 			for _, request := range []string{
 				"GET /held/page HTTP/1.1\r\nHost: x\r\n\r\n",
 				"POST /held/page HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody",
@@ -73,10 +73,10 @@ func TestSlotIsHeldOverOtherProtocols(t *testing.T) {
 						o.letGo()
 					}
 					// An answer that comes as the visitor leaves may still be sent.
-					if got := s.outcomes(1)[0]; limit == time.Second && got != (outcome{499, pipeline.ClientGone, false}) {
+					if got := s.outcomes(1)[0]; limit == shortLimit && got != (outcome{499, pipeline.ClientGone, false}) {
 						t.Errorf("observed %+v", got)
 					}
-					if took := time.Since(began); limit == time.Second && took < limit {
+					if took := time.Since(began); limit == shortLimit && took < limit {
 						t.Errorf("the slot is free after %v, and the origin works on", took)
 					}
 				})

@@ -46,6 +46,7 @@ func (s *server) conn(url string) *redisline.Conn {
 		s.t.Fatal(err)
 	}
 	c.CallTimeout = rawtest.Patience
+	rawtest.Until(s.t, "redis is reached", func() bool { _, err := c.Client(); return err == nil })
 	return c
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Patience is how long a read may take before the test is failed. It is only
 // there so that a broken proxy cannot hang a suite.
-const Patience = 30 * time.Second
+const Patience = time.Minute
 
 // Head is a request or response up to its empty line, byte for byte.
 type Head struct {

@@ -15,6 +15,9 @@ func testCap(t *testing.T, newLine New) {
 	r.wantEnter(unheld(1), line.Waiting)
 	r.wantEnter(page(2), line.AtDoor)
 	r.pass(time.Minute)
+	if got := r.l.Stats(r.now).InFlight; got > 3 {
+		t.Fatalf("invariant 1: %d slots out of 3", got)
+	}
 	r.wantInFlight(3)
 }
 

@@ -46,7 +46,7 @@ func testCrowd(t *testing.T, newLine New) {
 			}
 		}
 		if got := r.l.Stats(r.now).InFlight; got > slots {
-			t.Fatalf("%d slots out of %d", got, slots)
+			t.Fatalf("invariant 1: %d slots out of %d", got, slots)
 		}
 	}
 	inverted := 0
@@ -192,7 +192,7 @@ func testConcurrent(t *testing.T, newLine New) {
 	close(stop)
 	driver.Wait()
 	if got := peak.Load(); got > slots {
-		t.Errorf("%d slots out at once, want at most %d", got, slots)
+		t.Errorf("invariant 1: %d slots out at once, want at most %d", got, slots)
 	}
 	if st := r.l.Stats(now()); st.InFlight != 0 {
 		t.Errorf("%d slots out at the end, want none", st.InFlight)
