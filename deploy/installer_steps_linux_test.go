@@ -286,6 +286,40 @@ func TestInstallerKeepsChoices(t *testing.T) {
 	}
 }
 
+// TestInstallerPutsOffSockets: addresses that changed while nothing was to be
+// started are opened by the next run that may start, and once only.
+func TestInstallerPutsOffSockets(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, build(t), "127.0.88.5")
+	s.good(s.install)
+	pid, settings := s.pid(), s.installed("etc/concert/concert.env")
+	edited := strings.Replace(settings, "=127.0.88.5:", "=127.0.88.6:", 1)
+	must(t, os.WriteFile(filepath.Join(s.tree, "etc/concert/concert.env"), []byte(edited), 0o640))
+	for range 2 { // what the first put off, the second does not forget
+		_, calls := s.good(s.install, "--no-start")
+		for _, call := range calls {
+			if strings.Contains(call, " stop ") || strings.Contains(call, "restart") || strings.Contains(call, " start concert.") {
+				t.Errorf("--no-start did: %s", call)
+			}
+		}
+		if state := s.installed("etc/concert/installer.state"); s.pid() != pid || !strings.Contains(state, "\npending=sockets\n") {
+			t.Errorf("not put off, or not noted:\n%s", state)
+		}
+	}
+	if got := s.installed("etc/systemd/system/concert.socket.d/listen.conf"); !strings.Contains(got, "=127.0.88.6:") {
+		t.Errorf("listen.conf: %s", got)
+	}
+	_, calls := s.good(s.install)
+	inOrder(t, calls, "systemctl stop concert.service", "systemctl restart concert.socket", "systemctl start concert.service")
+	if s.pid() == pid || strings.Contains(s.installed("etc/concert/installer.state"), "sockets") {
+		t.Error("what was put off was not done, or is still to do")
+	}
+	pid = s.pid()
+	if _, calls = s.good(s.install); s.pid() != pid || slices.Contains(calls, "systemctl restart concert.socket") {
+		t.Errorf("it is done again:\n%s", strings.Join(calls, "\n"))
+	}
+}
+
 // TestShellScripts has shellcheck read what runs as root on others' machines.
 func TestShellScripts(t *testing.T) {
 	t.Parallel()
