@@ -30,8 +30,8 @@
 // # Concurrency and limits
 //
 // A Stage is safe for concurrent use and starts no goroutine. It lives as long
-// as the process: Apply and SetCaps change it in place, and whoever holds a
-// slot keeps it and counts against the new limit.
+// as the process: Apply changes it in place, and whoever holds a slot keeps it and
+// counts against the new limit.
 //
 // The stage trusts the visit's pass. Asset visits without a valid one, which
 // the pass stage turns away, would all share one pool.

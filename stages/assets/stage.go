@@ -15,7 +15,7 @@ type Stage struct {
 	global *slots.Gate
 	leases sync.Pool // of *lease
 
-	apply    sync.Mutex // serialises Apply and SetCaps; guards nothing visits read
+	apply    sync.Mutex // serialises Apply; guards nothing visits read
 	settings atomic.Pointer[Config]
 
 	served, userThrottled, globalThrottled atomic.Uint64
@@ -50,28 +50,10 @@ func (s *Stage) Apply(c Config) error {
 	s.apply.Lock()
 	defer s.apply.Unlock()
 	s.settings.Store(&c)
-	s.resize(c.Caps)
+	s.users.SetCap(slots.H1, c.Caps.UserH1)
+	s.users.SetCap(slots.H2, c.Caps.UserH2)
+	s.global.SetCap(c.Caps.Global)
 	return nil
-}
-
-// SetCaps replaces the caps alone, as [Stage.Apply] does.
-func (s *Stage) SetCaps(caps Caps) error {
-	s.apply.Lock()
-	defer s.apply.Unlock()
-	c := *s.settings.Load()
-	c.Caps = caps
-	if err := c.check(); err != nil {
-		return err
-	}
-	s.settings.Store(&c)
-	s.resize(caps)
-	return nil
-}
-
-func (s *Stage) resize(caps Caps) {
-	s.users.SetCap(slots.H1, caps.UserH1)
-	s.users.SetCap(slots.H2, caps.UserH2)
-	s.global.SetCap(caps.Global)
 }
 
 // Sweep forgets the pools of passes that have been idle for IdleTTL and

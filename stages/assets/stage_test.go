@@ -301,7 +301,9 @@ func TestShrinkCountsThoseInside(t *testing.T) {
 		b := newBed(t, small)
 		b.askTimes(small.UserH2, "User=a", "H2")
 		b.ask("Public")
-		if err := b.stage.SetCaps(Caps{UserH1: 1, UserH2: 1, Global: 2}); err != nil {
+		smaller := small
+		smaller.Caps = Caps{UserH1: 1, UserH2: 1, Global: 2}
+		if err := b.stage.Apply(smaller); err != nil {
 			t.Fatal(err)
 		}
 		b.finish(2) // two of four are left: the global pool is exactly full
@@ -384,7 +386,7 @@ func TestBadSettingsAreNamedAndChangeNothing(t *testing.T) {
 		}
 	}
 	b := newBed(t, small)
-	if b.stage.Apply(bad) == nil || b.stage.SetCaps(Caps{}) == nil {
+	if b.stage.Apply(bad) == nil {
 		t.Error("a bad change is accepted")
 	}
 	if got := *b.stage.settings.Load(); got != small {
