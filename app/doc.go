@@ -6,8 +6,9 @@
 //	a, err := app.New(loaded.Config, app.Options{Log: logger})
 //	err = a.Serve(ctx, listener)
 //
-// A program that embeds Concert takes [App.Handler] for its own server and
-// keeps [App.Run] going beside it. [Options] lets it put stages of its own
+// A program that embeds Concert takes [App.Handler] for its own server,
+// [App.PortalHandler] for one that only operators reach, and keeps [App.Run]
+// going beside them. [Options] lets it put stages of its own
 // before or after any built-in one, and reword the refusals.
 //
 // What outlives the process is in memory alone unless [Options] has a

@@ -72,22 +72,41 @@ func readAs[T any](take func(T) error) func([]byte) error {
 }
 
 // openMarks reads the files into the stages, and what a predecessor had.
-func (a *App) openMarks(kept *legacy, now time.Time) (err error) {
-	var grants []priority.Mark
-	var sales []skip.Sale
-	read := func(into **persist.Records, c persist.RecordsConfig) {
-		var warning string
-		var failed error
-		if *into, warning, failed = a.data.Records(c); warning != "" {
-			a.log.Warn(warning)
+func (a *App) openMarks(kept *legacy, now time.Time) error {
+	grants, noGrants := a.readGrants()
+	sales, noSales := a.readSales()
+	if kept != nil {
+		for _, g := range kept.Grants {
+			if m, err := g.mark(); err == nil {
+				grants = append(grants, m)
+			}
 		}
-		err = errors.Join(err, failed)
+		for _, s := range kept.Sales {
+			sales = append(sales, skip.Sale(s))
+		}
 	}
-	read(&a.marks.grants, persist.RecordsConfig{
+	a.restoreGrants(grants, now)
+	a.stages.skip.Restore(sales, now)
+	return errors.Join(noGrants, noSales)
+}
+
+// records opens a file of marks and says what was odd about it.
+func (a *App) records(c persist.RecordsConfig) (*persist.Records, error) {
+	r, warning, err := a.data.Records(c)
+	if warning != "" {
+		a.log.Warn(warning)
+	}
+	return r, err
+}
+
+func (a *App) readGrants() (grants []priority.Mark, err error) {
+	a.marks.grants, err = a.records(persist.RecordsConfig{
 		Name: persist.GrantsName,
 		Read: readAs(func(g savedGrant) error {
 			m, err := g.mark()
-			grants = append(grants, m)
+			if err == nil {
+				grants = append(grants, m)
+			}
 			return err
 		}),
 		All: func(emit func(any)) {
@@ -96,7 +115,11 @@ func (a *App) openMarks(kept *legacy, now time.Time) (err error) {
 			}
 		},
 	})
-	read(&a.marks.sales, persist.RecordsConfig{
+	return grants, err
+}
+
+func (a *App) readSales() (sales []skip.Sale, err error) {
+	a.marks.sales, err = a.records(persist.RecordsConfig{
 		Name: persist.SalesName,
 		Read: readAs(func(s savedSale) error {
 			m, err := s.sale()
@@ -111,19 +134,7 @@ func (a *App) openMarks(kept *legacy, now time.Time) (err error) {
 			}
 		},
 	})
-	if kept != nil {
-		for _, g := range kept.Grants {
-			if m, err := g.mark(); err == nil {
-				grants = append(grants, m)
-			}
-		}
-		for _, s := range kept.Sales {
-			sales = append(sales, skip.Sale(s))
-		}
-	}
-	a.restoreGrants(grants, now)
-	a.stages.skip.Restore(sales, now)
-	return err
+	return sales, err
 }
 
 // grants are what the stages of all rooms remember of ranks, each pass's once.
