@@ -35,7 +35,7 @@ type rule[V comparable] struct {
 
 // Build makes a table. An exact entry may lie inside a prefix, also of another
 // list: the longest match wins. The error joins one error for every bad entry,
-// naming the list, the entry and the remedy; the same pattern twice is one.
+// naming the list, the entry and the remedy; a pattern given twice has one.
 func Build[V comparable](lists ...List[V]) (*Table[V], error) {
 	t := &Table[V]{}
 	var problems []error
@@ -45,9 +45,13 @@ func Build[V comparable](lists ...List[V]) (*Table[V], error) {
 		patterns, bad := parsePatterns(l.Name, l.Entries)
 		problems = append(problems, bad...)
 		parsed[i] = patterns
+		told := make(map[pattern]bool)
 		for _, p := range patterns {
 			if err := claim(owner, p, l.Name, l.Strict); err != nil {
-				problems = append(problems, err)
+				if !told[p] {
+					problems = append(problems, err)
+				}
+				told[p] = true
 				continue
 			}
 			t.add(p, rule[V]{l.Value, l.Strict})

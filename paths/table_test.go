@@ -130,7 +130,7 @@ func TestBuildNamesEveryProblem(t *testing.T) {
 	_, err := Build(lists(map[string]string{
 		"-bypass":       "/*, favicon.ico, /:x, /a/*/b, /a*, /twice, /twice",
 		"-assets":       "/queue/status, /_room/*, /_ROOM/stats, /_concert, /queue/*, *, /both/*",
-		"-asset-public": "/a//b, /a/../b, /%63ss/*, /c?d, /e;f, /both/*",
+		"-asset-public": "/a//b, /a/../b, /%63ss/*, /c?d, /e;f, /both/*, /both/*",
 		"-stream-paths": "/" + strings.Repeat("a", 300) + ", ..",
 		"-ban-paths":    ".env, /",
 	})...)

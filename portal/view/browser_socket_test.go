@@ -278,6 +278,10 @@ func chartsByKeyboard(b *tab) {
 	b.do(chromedp.KeyEvent(kb.Home))
 	b.until(`document.querySelector(".plot").getAttribute("aria-valuenow") === document.querySelector(".plot").getAttribute("aria-valuemin") && document.querySelector(".plot").getAttribute("aria-valuetext").includes(", cap 40")`)
 	b.until(`document.querySelectorAll(".plot .cursor").length >= 6`) // through all of them
+	// Time goes on, and takes what is oldest with it.
+	b.script(`window.oldest = Number(document.querySelector(".plot").getAttribute("aria-valuemin"))`)
+	b.until(`document.querySelector(".plot").getAttribute("aria-valuemin") > window.oldest`)
+	b.until(`document.querySelectorAll(".plot .cursor").length >= 6 && document.querySelector(".plot").getAttribute("aria-valuenow") === document.querySelector(".plot").getAttribute("aria-valuemin")`)
 	b.do(chromedp.KeyEvent(kb.Escape))
 	b.until(`document.querySelectorAll(".plot .cursor").length === 0`)
 	b.point(".plot")

@@ -153,13 +153,14 @@ function legend(figure, lines) {
 	figure.querySelector(".legend").replaceChildren(el("span", {class: "at"}), ...lines.map(l => el("span", {}, sample(l.style), l.name + " ", el("b"))));
 }
 
-// index is the measurement at the cursor, or the latest.
+// index is the measurement at the cursor, or the latest. What was under it and
+// is too old by now to be shown leaves it at the oldest that is.
 function index() {
 	if (!latest || !latest.at.length) return -1;
 	if (cursor === null) return latest.at.length - 1;
 	let best = 0;
 	latest.at.forEach((t, i) => { if (Math.abs(t - cursor) < Math.abs(latest.at[best] - cursor)) best = i; });
-	return best;
+	return Math.max(best, earliest());
 }
 
 // earliest is the first measurement that is shown.
