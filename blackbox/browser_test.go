@@ -11,7 +11,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/andreimerlescu/concert/internal/parts"
+	"github.com/andreimerlescu/concert/internal/parts/chromium"
 	"github.com/andreimerlescu/concert/internal/rawtest"
 )
 
@@ -23,7 +23,7 @@ const browserPatience = 5 * time.Minute
 func browser(t *testing.T, extra ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(parts.Program(t, "chromium")),
+		chromedp.ExecPath(chromium.Program(t)),
 		chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true),

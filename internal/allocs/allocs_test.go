@@ -3,6 +3,8 @@ package allocs
 import (
 	"sync"
 	"testing"
+
+	"github.com/andreimerlescu/concert/internal/parts"
 )
 
 var kept []byte
@@ -20,7 +22,7 @@ func TestPerRun(t *testing.T) {
 		t.Errorf("busy at first: %v", n)
 	}
 	want := 1.0
-	if racing {
+	if parts.Raced() {
 		want = 0
 	}
 	if n := PerRun(50, func() { kept = make([]byte, 64) }); n != want {

@@ -1,6 +1,10 @@
 package allocs
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/andreimerlescu/concert/internal/parts"
+)
 
 // tries is how often a count is taken before it is believed.
 const tries = 3
@@ -13,7 +17,7 @@ const tries = 3
 // [sync.Pool] drops at random what it was given, so that no count means anything.
 func PerRun(runs int, f func()) float64 {
 	least := testing.AllocsPerRun(runs, f)
-	if racing {
+	if parts.Raced() {
 		return 0
 	}
 	for try := 1; try < tries && least > 0; try++ {

@@ -12,12 +12,23 @@ import (
 	"github.com/andreimerlescu/concert/internal/parts"
 )
 
+// Program returns the path of Chromium. Under the race detector it skips the
+// test: what browsers ask for is asked for by other tests as well, and would take
+// them minutes here.
+func Program(t testing.TB) string {
+	t.Helper()
+	if parts.Raced() {
+		t.Skip("browsers are driven without the race detector")
+	}
+	return parts.Program(t, "chromium")
+}
+
 // Start starts Chromium, without a window, until the test ends. Tabs are
 // contexts made of the one it returns.
 func Start(t testing.TB) context.Context {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(parts.Program(t, "chromium")), chromedp.NoSandbox, chromedp.DisableGPU)
+		chromedp.ExecPath(Program(t)), chromedp.NoSandbox, chromedp.DisableGPU)
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)

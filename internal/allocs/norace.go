@@ -1,6 +1,0 @@
-//go:build !race
-
-package allocs
-
-// racing says whether the race detector is on.
-const racing = false
