@@ -2,6 +2,7 @@
 GO         ?= go
 FUZZTIME   ?= 20s
 BENCHTIME  ?= 1s
+BENCHFLAGS ?=
 SCALE      ?= 1
 PLATFORMS  := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 STATIC     := CGO_ENABLED=0
@@ -42,7 +43,7 @@ bench: deps ## measure everything and write the tables of docs/performance.md (L
 	$(GO) run ./bench/cmd/tables -scale $(SCALE)
 
 benchmarks: ## run every benchmark, the drain of a crowd included
-	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -timeout 40m ./...
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) $(BENCHFLAGS) -timeout 40m ./...
 
 build: $(PLATFORMS) ## build static binaries for every platform into bin/
 

@@ -62,8 +62,12 @@ func BenchmarkFleetAtPeace(b *testing.B) {
 	}))
 }
 
-// BenchmarkFleetFault has the same crowd wait while one thing fails.
+// BenchmarkFleetFault has the same crowd wait while one thing fails. With -short
+// it is left to BenchmarkFleet, in which all of them fail.
 func BenchmarkFleetFault(b *testing.B) {
+	if testing.Short() {
+		b.Skip("BenchmarkFleet has all of these faults")
+	}
 	binary := build(b)
 	for name, fault := range map[string]fleet.Fault{
 		"kill":    fleet.KillInstance(9*time.Second, 0, 2*time.Second),
