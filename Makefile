@@ -33,7 +33,7 @@ race: deps ## run every test that needs no browser under the race detector
 
 coverage: deps ## say how much of each package the tests reach, from whichever package, the least first
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
-	$(GO) test -timeout 12m -parallel 4 -coverpkg=./... ./... -args -test.gocoverdir="$$dir" && \
+	$(GO) test -timeout 30m -parallel 4 -coverpkg=./... ./... -args -test.gocoverdir="$$dir" && \
 	$(GO) tool covdata percent -i="$$dir" | awk '{ print $$3, $$1 }' | sort -n
 
 fuzz: ## fuzz every target for FUZZTIME (20s) each

@@ -188,18 +188,46 @@ func TestWhoDoesNotRead(t *testing.T) {
 }
 
 // unlessStill is for what Concert ends after seconds in which nothing comes or
-// goes. A machine that stands still for as long makes it fail, but hardly five
-// times in a row; what fails always is a failure.
+// goes. An attempt that fails is repeated when the machine has stood still
+// meanwhile, and only then.
 func unlessStill(t *testing.T, attempt func() error) {
 	t.Helper()
+	const still, attempts = time.Second, 5
 	var err error
-	for range 5 {
-		if err = attempt(); err == nil {
+	for range attempts {
+		longest := standstill()
+		err = attempt()
+		took := longest()
+		if err == nil {
 			return
 		}
-		t.Logf("once more: %v", err)
+		if took < still {
+			t.Fatal(err)
+		}
+		t.Logf("once more, as the machine stood still for %v: %v", took, err)
 	}
 	t.Fatal(err)
+}
+
+// standstill begins to watch how regularly this process gets to run. The function
+// it returns ends that, and returns the longest pause.
+func standstill() (longest func() time.Duration) {
+	stop, paused := make(chan struct{}), make(chan time.Duration)
+	go func() { // ends with the call of longest
+		tick := time.NewTicker(50 * time.Millisecond)
+		defer tick.Stop()
+		var most time.Duration
+		for last := time.Now(); ; {
+			select {
+			case <-stop:
+				paused <- max(most, time.Since(last))
+				return
+			case <-tick.C:
+				most, last = max(most, time.Since(last)), time.Now()
+			}
+		}
+	}()
+	return func() time.Duration { close(stop); return <-paused }
 }
 
 // TestSlowUploadIsReceived: a bad line is no attack.

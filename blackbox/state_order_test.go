@@ -89,7 +89,7 @@ func inTime(t *testing.T, kill func() *killed, attempt func(*killed) error) {
 		}
 		t.Logf("once more, as it took %v", took)
 	}
-	t.Skipf("this machine is too slow to tell: %d times it took longer than anybody is awaited", attempts)
+	t.Fatalf("%d times it took longer than anybody is awaited, so the test saw nothing", attempts)
 }
 
 // TestKillKeepsTheOrderOfAdmissions: those whose tickets are younger than the
