@@ -9,14 +9,17 @@ import (
 	"os"
 	"sync/atomic"
 	"time"
+
+	"github.com/andreimerlescu/concert/internal/nonblock"
 )
 
 // guardedConn is a connection under a guard. Its methods are as safe for concurrent
 // use as those of the connection in it.
 type guardedConn struct {
 	net.Conn
-	guard *Guard
-	entry entry
+	socket nonblock.Socket // of Conn, for reading and writing
+	guard  *Guard
+	entry  entry
 
 	introduced *introduction // nil when no PROXY header is due
 	reading    reading
@@ -44,6 +47,7 @@ const timedOut = "HTTP/1.1 408 Request Timeout\r\nContent-Type: text/plain; char
 // prepare makes the deadlines those of the connection.
 func (c *guardedConn) prepare() {
 	now := time.Now()
+	c.socket.Of(c.Conn)
 	c.reading.conn, c.reading.since = c.Conn, now
 	c.reading.rested.L = &c.reading.mu
 	c.writing.conn, c.writing.since, c.writing.deadline.writing = c.Conn, now, true

@@ -43,7 +43,7 @@ func (c *guardedConn) read(p []byte) (int, error) {
 	r.begin()
 	defer r.end()
 	for {
-		n, err := c.Conn.Read(p)
+		n, err := c.socket.Read(p)
 		if err == nil || n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) || r.passed() {
 			return n, err
 		}

@@ -77,7 +77,7 @@ func (c *guardedConn) Write(p []byte) (n int, err error) {
 // write writes until the deadline.
 func (c *guardedConn) write(p []byte) (n int, err error) {
 	for {
-		m, err := c.Conn.Write(p[n:])
+		m, err := c.socket.Write(p[n:])
 		n += m
 		if err == nil || !errors.Is(err, os.ErrDeadlineExceeded) || c.writing.passed() {
 			return n, err

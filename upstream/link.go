@@ -8,6 +8,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/andreimerlescu/concert/internal/nonblock"
 )
 
 // linkBuffer is how much of an answer is read ahead: the header of most, and
@@ -19,8 +21,9 @@ const linkBuffer = 4 << 10
 // only writes to conn.
 type link struct {
 	conn   net.Conn
-	raw    syscall.RawConn // of conn; nil where there is none
-	br     *bufio.Reader   // of the link itself, so that reads obey the deadlines
+	socket nonblock.Socket // of conn, for reading and writing
+	raw    syscall.RawConn  // of conn; nil where there is none
+	br     *bufio.Reader    // of the link itself, so that reads obey the deadlines
 	idleAt time.Time
 	armed  time.Time // conn's read deadline; guarded by the exchange's mu while there is one
 
@@ -42,6 +45,7 @@ type link struct {
 
 func newLink(conn net.Conn) *link {
 	l := &link{conn: conn}
+	l.socket.Of(conn)
 	l.br = bufio.NewReaderSize(l, linkBuffer)
 	if sc, ok := conn.(syscall.Conn); ok {
 		l.raw, _ = sc.SyscallConn() // fails on a closed connection only, which shows soon enough
@@ -93,13 +97,13 @@ func (l *link) close() { _ = l.conn.Close() } // nothing is lost that anybody wa
 // Read reads from the connection within the exchange's deadlines.
 func (l *link) Read(p []byte) (int, error) {
 	if l.e == nil {
-		return l.conn.Read(p) // a tunnel has its own
+		return l.socket.Read(p) // a tunnel has its own
 	}
 	if l.phase != header {
 		l.e.await(l.phase, l.e.limit)
 	}
 	for {
-		n, err := l.conn.Read(p)
+		n, err := l.socket.Read(p)
 		if n > 0 {
 			l.heard = true
 			return n, nil // an error comes again
@@ -149,7 +153,7 @@ func (l *link) write(p []byte) error {
 	l.deadlines(true)
 	defer l.deadlines(false) // an upload is slow by the visitor's measure, not the origin's
 	for {
-		n, err := l.conn.Write(p)
+		n, err := l.socket.Write(p)
 		l.sent = l.sent || n > 0
 		p = p[n:]
 		if err == nil || !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -194,7 +198,7 @@ func (l *link) again() bool {
 type upgraded struct{ l *link }
 
 func (u upgraded) Read(p []byte) (int, error)  { return u.l.br.Read(p) }
-func (u upgraded) Write(p []byte) (int, error) { return u.l.conn.Write(p) }
+func (u upgraded) Write(p []byte) (int, error) { return u.l.socket.Write(p) }
 func (u upgraded) Close() error                { return u.l.conn.Close() }
 
 // CloseWrite ends the direction to the origin.

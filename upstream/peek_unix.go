@@ -2,7 +2,11 @@
 
 package upstream
 
-import "syscall"
+import (
+	"syscall"
+
+	"github.com/andreimerlescu/concert/internal/nonblock"
+)
 
 // ownClient: idle connections can be looked at, so they can be trusted with
 // requests that must not be sent twice.
@@ -19,7 +23,7 @@ func (l *link) turn(fd uintptr) bool {
 	if l.unfit = l.reused && !quiet(fd); l.unfit {
 		return true
 	}
-	n, _ := syscall.Write(int(fd), l.out) // the error comes again, to those who try to write the rest
+	n, _ := nonblock.Send(fd, l.out) // the error comes again, to those who try to write the rest
 	if n > 0 {
 		l.sent, l.out = true, l.out[n:]
 	}
@@ -32,6 +36,6 @@ func (l *link) turn(fd uintptr) bool {
 // for the answer. It looks without waiting, and takes nothing away.
 func quiet(fd uintptr) bool {
 	var b [1]byte
-	_, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-	return err == syscall.EAGAIN || err == syscall.EWOULDBLOCK
+	_, errno := nonblock.Peek(fd, b[:])
+	return errno == syscall.EAGAIN
 }

@@ -161,7 +161,7 @@ func (u *upload) end() error {
 }
 
 func (u *upload) write(p []byte) error {
-	_, err := u.l.conn.Write(p)
+	_, err := u.l.socket.Write(p)
 	u.refused = err != nil
 	return err
 }
