@@ -9,7 +9,7 @@ import (
 	"github.com/andreimerlescu/concert/app"
 	"github.com/andreimerlescu/concert/config"
 	"github.com/andreimerlescu/concert/internal/allocs"
-	"github.com/andreimerlescu/concert/internal/cputime"
+	"github.com/andreimerlescu/concert/internal/cputime/cputest"
 	"github.com/andreimerlescu/concert/pipeline"
 )
 
@@ -95,7 +95,7 @@ func BenchmarkGuards(b *testing.B) {
 			r := admitted(b, h, path)
 			w := &sink{header: http.Header{}}
 			b.ReportAllocs()
-			cputime.Report(b, func() {
+			cputest.Report(b, func() {
 				for b.Loop() {
 					h.ServeHTTP(w, r)
 				}

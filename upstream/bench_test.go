@@ -16,7 +16,7 @@ import (
 
 	"github.com/andreimerlescu/concert/clientip"
 	"github.com/andreimerlescu/concert/internal/allocs"
-	"github.com/andreimerlescu/concert/internal/cputime"
+	"github.com/andreimerlescu/concert/internal/cputime/cputest"
 	"github.com/andreimerlescu/concert/pipeline"
 )
 
@@ -138,7 +138,7 @@ func benchmark(b *testing.B, h http.Handler, size int) {
 	b.ReportAllocs()
 	r := browserRequest()
 	b.SetParallelism(8) // a busy proxy: an idle one mostly pays for waking up
-	cputime.Report(b, func() { ask(b, h, r, size) })
+	cputest.Report(b, func() { ask(b, h, r, size) })
 }
 
 // ask has everybody ask at once.

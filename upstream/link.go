@@ -22,8 +22,8 @@ const linkBuffer = 4 << 10
 type link struct {
 	conn   net.Conn
 	socket nonblock.Socket // of conn, for reading and writing
-	raw    syscall.RawConn  // of conn; nil where there is none
-	br     *bufio.Reader    // of the link itself, so that reads obey the deadlines
+	raw    syscall.RawConn // of conn; nil where there is none
+	br     *bufio.Reader   // of the link itself, so that reads obey the deadlines
 	idleAt time.Time
 	armed  time.Time // conn's read deadline; guarded by the exchange's mu while there is one
 

@@ -13,6 +13,7 @@ import (
 	"github.com/andreimerlescu/concert/certs"
 	"github.com/andreimerlescu/concert/config"
 	"github.com/andreimerlescu/concert/internal/headroom"
+	"github.com/andreimerlescu/concert/internal/processors"
 )
 
 // heapHeadroom is how many bytes are allocated at the least between two
@@ -40,6 +41,7 @@ func serve(ctx context.Context, args, environ []string, stdout, stderr io.Writer
 		return status
 	}
 	defer headroom.Keep(heapHeadroom)()
+	defer processors.Keep()()
 	logStart(in.log, in.on, in.config)
 	return in.run(ctx, signals)
 }

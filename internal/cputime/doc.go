@@ -1,12 +1,9 @@
-// Package cputime adds processor time to benchmarks.
+// Package cputime says how much processor time this process has used.
 //
-//	cputime.Report(b, func() {
-//		for b.Loop() {
-//			…
-//		}
-//	})
+//	before, err := cputime.Used()
+//	work()
+//	after, _ := cputime.Used()
 //
-// What a benchmark calls ns/op is time that passes, in which a machine may do
-// other things; cpu-ns/op is what the process had of the processor, all its
-// goroutines and the garbage collector included. It is told on Linux only.
+// It is all that its threads had, in the program and in the kernel, the garbage
+// collector's included. It is told on Linux only, at the price of one system call.
 package cputime

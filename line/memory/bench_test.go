@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/andreimerlescu/concert/internal/cputime"
+	"github.com/andreimerlescu/concert/internal/cputime/cputest"
 	"github.com/andreimerlescu/concert/line"
 )
 
@@ -68,7 +68,7 @@ func BenchmarkPoll(b *testing.B) {
 				poll()
 			}
 			b.ReportAllocs()
-			cputime.Report(b, func() {
+			cputest.Report(b, func() {
 				for b.Loop() {
 					poll()
 				}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/concert/internal/allocs"
-	"github.com/andreimerlescu/concert/internal/cputime"
+	"github.com/andreimerlescu/concert/internal/cputime/cputest"
 	"github.com/andreimerlescu/concert/line"
 	"github.com/andreimerlescu/concert/pipeline"
 )
@@ -57,7 +57,7 @@ func TestPollsAllocateNothing(t *testing.T) {
 func BenchmarkPoll100k(b *testing.B) {
 	poll := poller(b, 100_000)
 	b.ReportAllocs()
-	cputime.Report(b, func() {
+	cputest.Report(b, func() {
 		for b.Loop() {
 			poll()
 		}
@@ -135,7 +135,7 @@ func BenchmarkPage(b *testing.B) {
 	w := &null{http.Header{}}
 	req := request("GET", "/", nil, html, cookie(ticketOf(r.do("GET", "/", html))))
 	b.ReportAllocs()
-	cputime.Report(b, func() {
+	cputest.Report(b, func() {
 		for b.Loop() {
 			clear(w.h)
 			r.p.ServeHTTP(w, req)

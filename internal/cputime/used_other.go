@@ -8,6 +8,7 @@ import (
 	"time"
 )
 
-func own() (time.Duration, error) {
+// Used returns an error that is [errors.ErrUnsupported].
+func Used() (time.Duration, error) {
 	return 0, fmt.Errorf("processor time: %w", errors.ErrUnsupported)
 }

@@ -1,9 +1,11 @@
-package cputime
+package cputest
 
 import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/andreimerlescu/concert/internal/cputime"
 )
 
 // TestWaitingCostsNothing: time that passes is not counted, work is.
@@ -27,7 +29,7 @@ func TestWaitingCostsNothing(t *testing.T) {
 }
 
 func used(t *testing.T) time.Duration {
-	d, err := own()
+	d, err := cputime.Used()
 	if err != nil {
 		t.Fatal(err)
 	}
