@@ -41,7 +41,7 @@ func serve(ctx context.Context, args, environ []string, stdout, stderr io.Writer
 		return status
 	}
 	defer headroom.Keep(heapHeadroom)()
-	defer processors.Keep()()
+	defer processors.Keep(environ)()
 	logStart(in.log, in.on, in.config)
 	return in.run(ctx, signals)
 }

@@ -1,7 +1,7 @@
 // Package processors has a program that waits most of the time run on one
 // processor, and on all of them as soon as there is work for more.
 //
-//	stop := processors.Keep()
+//	stop := processors.Keep(os.Environ())
 //	defer stop()
 //
 // Whenever a goroutine becomes ready while a processor has nothing to do, Go

@@ -2,9 +2,10 @@ package processors
 
 import (
 	"context"
-	"os"
 	"runtime"
 	"runtime/metrics"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/andreimerlescu/concert/internal/cputime"
@@ -17,9 +18,9 @@ const window = time.Second / 20
 // Keep has the program run on as many processors as it needs, from now until
 // stop is called, which leaves it all of them. It does nothing when there is one,
 // or GOMAXPROCS is in the environment.
-func Keep() (stop func()) {
+func Keep(environ []string) (stop func()) {
 	used, err := cputime.Used()
-	if _, set := os.LookupEnv("GOMAXPROCS"); set || err != nil || runtime.GOMAXPROCS(0) == 1 {
+	if err != nil || slices.ContainsFunc(environ, isSetting) || runtime.GOMAXPROCS(0) == 1 {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -34,6 +35,12 @@ func Keep() (stop func()) {
 		<-done
 		apply(false)
 	}
+}
+
+// isSetting reports whether a variable says how many processors to use.
+func isSetting(variable string) bool {
+	value, ok := strings.CutPrefix(variable, "GOMAXPROCS=")
+	return ok && value != ""
 }
 
 // use is what had been used of the processors at a time.

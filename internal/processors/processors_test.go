@@ -53,9 +53,11 @@ func TestKeep(t *testing.T) {
 		t.Skip("nothing is done here")
 	}
 	all := runtime.GOMAXPROCS(0)
-	stop := Keep()
+	stop := Keep(nil)
 	defer stop()
-	await(t, 1, func() { time.Sleep(window / 5) })
+	pause := time.NewTicker(window / 5)
+	defer pause.Stop()
+	await(t, 1, func() { <-pause.C })
 	await(t, all, func() {})
 	stop()
 	if n := runtime.GOMAXPROCS(0); n != all {
@@ -75,9 +77,8 @@ func await(t *testing.T, want int, do func()) {
 
 // TestWhatIsSetStands: an operator's GOMAXPROCS is not touched.
 func TestWhatIsSetStands(t *testing.T) {
-	t.Setenv("GOMAXPROCS", "2")
 	before := runtime.NumGoroutine()
-	defer Keep()()
+	defer Keep([]string{"HOME=/", "GOMAXPROCS=2"})()
 	if n := runtime.NumGoroutine(); n != before {
 		t.Errorf("%d goroutines more", n-before)
 	}
