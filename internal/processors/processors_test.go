@@ -8,7 +8,8 @@ import (
 	"github.com/andreimerlescu/concert/internal/allocs"
 )
 
-// TestGauge: one processor after a second of calm, all at the first sign of work.
+// TestGauge: one processor after a second with little to do, all at the first sign
+// of work, and fewer changes where one is not enough again and again.
 func TestGauge(t *testing.T) {
 	const small = 8 << 20
 	var g gauge
@@ -29,16 +30,18 @@ func TestGauge(t *testing.T) {
 		one     bool
 	}{
 		{"just begun", 19, 0.1, small, 0, false},
-		{"calm for a second", 1, 0.1, small, 1, true},
-		{"one that is busy, but enough", 100, 0.7, small, 0, true},
+		{"little for a second", 1, 1, small, 1, true},
+		{"one that is busy, but enough", 1000, 0.7, small, 0, true},
 		{"more work than for one", 1, 0.8, small, 1, false},
-		{"calm, but not for long", 19, 0.5, small, 0, false},
-		{"work again", 1, 0.7, small, 0, false},
-		{"the same once more", 19, 0.5, small, 0, false},
-		{"calm for a second again", 1, 0.5, small, 1, true},
+		{"little, not for long", 19, 0.5, small, 0, false},
+		{"much in a window", 1, 9, small, 0, false},
+		{"little for a second again", 20, 0.8, small, 1, true},
 		{"a crowd in memory", 1, 0.1, 33 << 20, 1, false},
 		{"the crowd stays", 100, 0.1, 33 << 20, 0, false},
-		{"the crowd has gone", 20, 0.1, small, 1, true},
+		{"the crowd has gone", 40, 0.1, small, 1, true},
+		{"one was not enough, soon", 1, 0.9, small, 1, false},
+		{"so it takes longer", 79, 0.8, small, 0, false},
+		{"but comes", 1, 0.8, small, 1, true},
 	} {
 		if changes := feed(step.windows, step.used, step.heap); changes != step.changes || g.one != step.one {
 			t.Errorf("%s: one %v after %d changes, want %v after %d", step.what, g.one, changes, step.one, step.changes)
@@ -86,7 +89,7 @@ func TestWhatIsSetStands(t *testing.T) {
 
 func TestLookingAllocatesNothing(t *testing.T) {
 	k := &keeper{use: use{at: time.Now()}}
-	k.gauge.quiet = -1 << 30 // never calm
+	k.gauge.windows = -1 << 30 // never the end of a second
 	if n := allocs.PerRun(100, func() { k.look(time.Now()) }); n != 0 {
 		t.Errorf("%v allocations for a look", n)
 	}
