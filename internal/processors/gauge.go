@@ -1,10 +1,10 @@
 package processors
 
 const (
-	plenty    = 0.75     // of one processor, used in a window: it needs others beside it
+	plenty    = 0.85     // of one processor, used in a window: it needs others beside it
 	little    = 0.9      // used of all in a second: one would do, which needs less for the same
 	second    = 20       // windows
-	longest   = 32       // seconds that are looked at before the next change to one
+	longest   = 4        // seconds that are looked at before the next change to one
 	largeHeap = 32 << 20 // bytes
 )
 

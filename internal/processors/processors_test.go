@@ -32,7 +32,7 @@ func TestGauge(t *testing.T) {
 		{"just begun", 19, 0.1, small, 0, false},
 		{"little for a second", 1, 1, small, 1, true},
 		{"one that is busy, but enough", 1000, 0.7, small, 0, true},
-		{"more work than for one", 1, 0.8, small, 1, false},
+		{"more work than for one", 1, 0.9, small, 1, false},
 		{"little, not for long", 19, 0.5, small, 0, false},
 		{"much in a window", 1, 9, small, 0, false},
 		{"little for a second again", 20, 0.8, small, 1, true},
