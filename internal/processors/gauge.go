@@ -3,10 +3,17 @@ package processors
 const (
 	plenty    = 0.85     // of one processor, used in a window: it needs others beside it
 	little    = 0.9      // used of all in a second: one would do, which needs less for the same
-	second    = 20       // windows
+	second    = 50       // windows
 	longest   = 4        // seconds that are looked at before the next change to one
 	largeHeap = 32 << 20 // bytes
 )
+
+// seen is what a window has shown.
+type seen struct {
+	used float64 // processors
+	heap uint64  // bytes that live
+	late bool    // it ended later than it should have: somebody else has the processor
+}
 
 // gauge decides between one processor and all.
 type gauge struct {
@@ -16,18 +23,23 @@ type gauge struct {
 	pause   int     // seconds that are looked at before there is one again, less one
 }
 
-// next goes by how many processors were used in the last window, and by what
-// lives in the heap. It reports whether the decision is another one now.
-func (g *gauge) next(used float64, heap uint64) (changed bool) {
+// next goes by the last window. It reports whether the decision is another one
+// now.
+func (g *gauge) next(w seen) (changed bool) {
+	crowded := w.late || w.heap > largeHeap
 	g.windows++
 	if g.one {
-		return g.needsMore(used > plenty || heap > largeHeap)
+		return g.needsMore(crowded || w.used > plenty)
 	}
-	g.sum += used
+	if crowded {
+		g.windows, g.sum = 0, 0
+		return false
+	}
+	g.sum += w.used
 	if g.windows < second*(g.pause+1) {
 		return false
 	}
-	g.one = g.sum < little*float64(g.windows) && heap <= largeHeap
+	g.one = g.sum < little*float64(g.windows)
 	g.windows, g.sum = 0, 0
 	return g.one
 }

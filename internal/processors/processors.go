@@ -12,20 +12,21 @@ import (
 	"github.com/andreimerlescu/concert/internal/ticks"
 )
 
-// window is how long use is measured for.
-const window = time.Second / 20
+const (
+	window = time.Second / 50 // use is measured for
+	late   = window / 4       // is so much longer a window that others wanted the processor
+)
 
 // Keep has the program run on as many processors as it needs, from now until
 // stop is called, which leaves it all of them. It does nothing when there is one,
 // or GOMAXPROCS is in the environment.
 func Keep(environ []string) (stop func()) {
-	used, err := cputime.Used()
-	if err != nil || slices.ContainsFunc(environ, isSetting) || runtime.GOMAXPROCS(0) == 1 {
+	if _, err := cputime.Used(); err != nil || slices.ContainsFunc(environ, isSetting) || runtime.GOMAXPROCS(0) == 1 {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	k := &keeper{use: use{at: time.Now(), used: used}}
+	k := newKeeper(time.Now(), cputime.Used, apply)
 	go func() { // ends with stop
 		defer close(done)
 		ticks.Each(ctx, window, k.look)
@@ -43,31 +44,36 @@ func isSetting(variable string) bool {
 	return ok && value != ""
 }
 
-// use is what had been used of the processors at a time.
-type use struct {
-	at   time.Time
-	used time.Duration
-}
-
 // keeper belongs to the goroutine that looks.
 type keeper struct {
-	use    use
+	used  func() (time.Duration, error)
+	apply func(one bool)
+
+	at     time.Time     // of the last look
+	before time.Duration // used until then
 	gauge  gauge
 	sample [1]metrics.Sample
 }
 
+func newKeeper(now time.Time, used func() (time.Duration, error), apply func(one bool)) *keeper {
+	k := &keeper{used: used, apply: apply, at: now}
+	k.before, _ = used() // fails nowhere that Keep does anything
+	k.sample[0].Name = "/gc/heap/live:bytes"
+	return k
+}
+
+// look is called once in a window.
 func (k *keeper) look(now time.Time) {
-	used, _ := cputime.Used() // fails when the first did
-	was := k.use
-	k.use = use{now, used}
-	if passed := now.Sub(was.at); passed > 0 && k.gauge.next(float64(used-was.used)/float64(passed), k.heap()) {
-		apply(k.gauge.one)
+	used, _ := k.used() // as above
+	passed, spent := now.Sub(k.at), used-k.before
+	k.at, k.before = now, used
+	if passed > 0 && k.gauge.next(seen{float64(spent) / float64(passed), k.heap(), passed > window+late}) {
+		k.apply(k.gauge.one)
 	}
 }
 
 // heap returns how many bytes lived at the last collection.
 func (k *keeper) heap() uint64 {
-	k.sample[0].Name = "/gc/heap/live:bytes"
 	metrics.Read(k.sample[:])
 	return k.sample[0].Value.Uint64()
 }
