@@ -51,13 +51,20 @@ func (c Config) check() error {
 	return errors.Join(problems...)
 }
 
-// name is the cookie's.
-func (c Config) name() string { return signed.InRoom(CookieName, c.Room) }
+// settings is a Config with what is made of it once.
+type settings struct {
+	Config
+	cookieName string
+	cookie     *cookies.Template
+}
 
-// cookie returns the cookie's attributes.
-func (c Config) cookie() (*cookies.Template, error) {
-	t, err := cookies.NewTemplate(&http.Cookie{
-		Name:     c.name(),
+func newSettings(c Config) (*settings, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	name := signed.InRoom(CookieName, c.Room)
+	cookie, err := cookies.NewTemplate(&http.Cookie{
+		Name:     name,
 		Path:     c.CookiePath,
 		Domain:   c.CookieDomain,
 		MaxAge:   int((c.TTL + Keep) / time.Second),
@@ -68,5 +75,5 @@ func (c Config) cookie() (*cookies.Template, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pass: %w", err)
 	}
-	return t, nil
+	return &settings{c, name, cookie}, nil
 }

@@ -20,13 +20,6 @@ type Stage struct {
 	assetDenied, streamDenied atomic.Uint64
 }
 
-// settings is a Config with what is made of it once.
-type settings struct {
-	Config
-	line   *cookies.Template
-	called string // the cookie
-}
-
 var (
 	_ pipeline.Stage          = (*Stage)(nil)
 	_ pipeline.ResponseEditor = (*Stage)(nil)
@@ -49,14 +42,11 @@ func New(c Config) (*Stage, error) {
 
 // Apply replaces the configuration; on an error it changes nothing.
 func (s *Stage) Apply(c Config) error {
-	if err := c.check(); err != nil {
-		return err
-	}
-	line, err := c.cookie()
+	made, err := newSettings(c)
 	if err != nil {
 		return err
 	}
-	s.settings.Store(&settings{c, line, c.name()})
+	s.settings.Store(made)
 	return nil
 }
 
@@ -122,15 +112,15 @@ func (s *Stage) EditResponse(v *pipeline.Visit, _ int, h http.Header) {
 // setCookie returns the Set-Cookie line for a pass.
 func (c *settings) setCookie(t token, tls bool) string {
 	var payload [payloadSize]byte
-	b := c.line.Begin(make([]byte, 0, 256))
+	b := c.cookie.Begin(make([]byte, 0, 256))
 	b = c.Keyring.AppendToken(b, t.appendPayload(payload[:0]))
-	return string(c.line.End(b, tls))
+	return string(c.cookie.End(b, tls))
 }
 
 // best returns what the best of the request's passes is. The token is the zero
 // one unless it is authentic.
 func (c *settings) best(h http.Header, now int64) (state pipeline.PassState, best token) {
-	for value := range cookies.Each(h, c.called) {
+	for value := range cookies.Each(h, c.cookieName) {
 		s, t := c.judge(value, now)
 		if rank(s) > rank(state) || s == state && t.expires > best.expires {
 			state, best = s, t

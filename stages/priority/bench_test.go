@@ -16,12 +16,12 @@ import (
 func checked(s *Stage) map[string]string {
 	g := grant{rank: pipeline.Prospect, issued: time.Now().UnixMilli(), expires: time.Now().Add(time.Hour).Unix()}
 	g.pass[0] = 7
-	good := cookieName + "=" + string(s.settings.Load().Grants.AppendToken(nil, g.appendPayload(nil)))
+	good := grantCookie + "=" + string(s.settings.Load().Grants.AppendToken(nil, g.appendPayload(nil)))
 	s.newest.issue(&grant{pass: g.pass, issued: g.issued - 1, expires: g.expires}, 0)
 	return map[string]string{
 		"valid":      good,
 		"among-many": strings.Repeat("wordpress_logged_in=andrei%7C1800000000%7Cx; ", 8) + good,
-		"forged":     cookieName + "=" + good[len(cookieName)+2:],
+		"forged":     grantCookie + "=" + good[len(grantCookie)+2:],
 		"none":       "a=1; b=2",
 	}
 }

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// cookieName is the cookie a grant travels in.
-	cookieName = "concert_priority"
+	// grantCookie is the cookie a grant travels in.
+	grantCookie = "concert_priority"
 	// Purpose is what Config.Grants is derived for.
 	Purpose = "priority"
 	// MaxWait bounds Config.Wait and Config.FormHold.
@@ -64,14 +64,14 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// settings is a Config with what is derived from it.
+// settings is a Config with what is made of it once.
 type settings struct {
 	Config
-	cookie *cookies.Template
-	called string // the cookie
+	cookieName string
+	cookie     *cookies.Template
 }
 
-func (c Config) prepare() (*settings, error) {
+func newSettings(c Config) (*settings, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -88,14 +88,15 @@ func (c Config) prepare() (*settings, error) {
 		c.Admitted = func(time.Duration) {}
 	}
 	// Max-Age differs from grant to grant and is written behind the others.
+	name := signed.InRoom(grantCookie, c.Room)
 	cookie, err := cookies.NewTemplate(&http.Cookie{
-		Name: signed.InRoom(cookieName, c.Room), Path: c.CookiePath, Domain: c.CookieDomain,
+		Name: name, Path: c.CookiePath, Domain: c.CookieDomain,
 		Secure: c.CookieSecure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("priority: %w", err)
 	}
-	return &settings{c, cookie, signed.InRoom(cookieName, c.Room)}, nil
+	return &settings{c, name, cookie}, nil
 }
 
 // check reports every value the stage cannot work with.

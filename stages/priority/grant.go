@@ -57,7 +57,7 @@ func (s *Stage) granted(c *settings, v *pipeline.Visit) (best grant, ok bool) {
 	if v.Pass.State != pipeline.PassValid && v.Pass.State != pipeline.PassExpired {
 		return grant{}, false
 	}
-	for value := range cookies.Each(v.R.Header, c.called) {
+	for value := range cookies.Each(v.R.Header, c.cookieName) {
 		var buf [payloadSize]byte
 		payload, verdict := c.Grants.Open(buf[:0], value)
 		if verdict != signed.Valid {

@@ -39,7 +39,7 @@ func (r *rig) wantRank(name string, got, want pipeline.Rank) {
 func set(tb testing.TB, w *httptest.ResponseRecorder) string {
 	tb.Helper()
 	for _, c := range w.Result().Cookies() {
-		if c.Name == cookieName {
+		if c.Name == grantCookie {
 			return c.Value
 		}
 	}
@@ -237,17 +237,23 @@ func FuzzCookieHeader(f *testing.F) {
 	now := time.Unix(1_800_000_000, 0)
 	g := grant{rank: pipeline.Staff, issued: now.UnixMilli(), expires: now.Add(time.Hour).Unix()}
 	copy(g.pass[:], "p")
-	good := cookieName + "=" + string(keys.AppendToken(nil, g.appendPayload(nil)))
-	for _, seed := range []string{"", cookieName, cookieName + "=; " + good, good + "; a=b", good + "x", "a=" + good, good[:30] + "A" + good[31:]} {
+	good := grantCookie + "=" + string(keys.AppendToken(nil, g.appendPayload(nil)))
+	for _, seed := range []string{"", grantCookie, grantCookie + "=; " + good, good + "; a=b", good + "x", "a=" + good, good[:30] + "A" + good[31:]} {
 		f.Add(seed)
 	}
 	s := &Stage{}
-	c := &settings{Config: Config{Grants: keys}}
-	f.Fuzz(func(t *testing.T, line string) {
+	c := &settings{Config: Config{Grants: keys}, cookieName: grantCookie}
+	granted := func(line string) (grant, bool) {
 		v := &pipeline.Visit{Start: now, R: &http.Request{Header: http.Header{"Cookie": {line}}}}
 		v.Pass.State = pipeline.PassValid
 		copy(v.Pass.ID[:], "p")
-		got, ok := s.granted(c, v)
+		return s.granted(c, v)
+	}
+	if got, ok := granted(good); !ok || got != g {
+		f.Fatalf("a good cookie grants %+v, %v", got, ok)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		got, ok := granted(line)
 		if _, value, _ := strings.Cut(good, "="); ok && (got != g || !strings.Contains(line, value)) {
 			t.Errorf("%q grants %+v", line, got)
 		}

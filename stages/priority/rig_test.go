@@ -187,7 +187,7 @@ type option func(*http.Request)
 func header(name, value string) option {
 	return func(r *http.Request) { r.Header.Add(name, value) }
 }
-func cookie(value string) option     { return header("Cookie", cookieName+"="+value) }
+func cookie(value string) option     { return header("Cookie", grantCookie+"="+value) }
 func pass(id string) option          { return header("Test-Pass", id) }
 func until(c context.Context) option { return func(r *http.Request) { *r = *r.WithContext(c) } }
 

@@ -33,12 +33,12 @@ var (
 
 // New builds the stage. The error names every value that is out of bounds.
 func New(c Config) (*Stage, error) {
-	set, err := c.prepare()
+	made, err := newSettings(c)
 	if err != nil {
 		return nil, err
 	}
 	s := &Stage{lane: newLane()}
-	s.settings.Store(set)
+	s.settings.Store(made)
 	return s, nil
 }
 
@@ -46,13 +46,13 @@ func New(c Config) (*Stage, error) {
 // and names it. The line must stay the same. Visits that wait already keep
 // their old deadline.
 func (s *Stage) Apply(c Config) error {
-	set, err := c.prepare()
+	made, err := newSettings(c)
 	if err != nil {
 		return err
 	}
-	s.settings.Store(set)
+	s.settings.Store(made)
 	now := time.Now()
-	s.adjust(set, now, c.Line.Stats(now).Settings.Policy.Cap)
+	s.adjust(made, now, c.Line.Stats(now).Settings.Policy.Cap)
 	return nil
 }
 

@@ -56,13 +56,13 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// settings is a Config with what is derived from it.
+// settings is a Config with what is made of it once.
 type settings struct {
 	Config
 	cookie *cookies.Template
 }
 
-func (c Config) prepare() (*settings, error) {
+func newSettings(c Config) (*settings, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}

@@ -37,23 +37,23 @@ type owed struct{ until int64 } // unix seconds; 0 once they have it
 
 // New builds the stage. The error names every value that is out of bounds.
 func New(c Config) (*Stage, error) {
-	set, err := c.prepare()
+	made, err := newSettings(c)
 	if err != nil {
 		return nil, err
 	}
 	s := &Stage{}
-	s.settings.Store(set)
+	s.settings.Store(made)
 	return s, nil
 }
 
 // Apply replaces the settings; when one is out of bounds it changes nothing
 // and names it.
 func (s *Stage) Apply(c Config) error {
-	set, err := c.prepare()
+	made, err := newSettings(c)
 	if err != nil {
 		return err
 	}
-	s.settings.Store(set)
+	s.settings.Store(made)
 	return nil
 }
 

@@ -398,7 +398,7 @@ func FuzzReadOrder(f *testing.F) {
 	for _, seed := range []string{`{"id":1}`, `{"ref":"x","payment":"p"}`, `{"id":"18446744073709551615","position":1}`, `{"id":1}{"id":2}`} {
 		f.Add(seed)
 	}
-	c, err := testConfig(f, struct{ line.Line }{}).prepare()
+	c, err := newSettings(testConfig(f, struct{ line.Line }{}))
 	if err != nil {
 		f.Fatal(err)
 	}
