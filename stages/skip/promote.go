@@ -54,7 +54,6 @@ type done struct {
 	Repeated  bool   `json:"repeated,omitempty"`   // carried out before
 	PassUntil string `json:"pass_until,omitempty"` // RFC 3339
 	Room      string `json:"room,omitempty"`       // "paused" or "closed" while nobody is let in
-	passUntil int64  // the same in unix seconds
 }
 
 // refusal is why a ticket cannot be promoted or priced.
@@ -86,17 +85,16 @@ func (s *Stage) ServePromote(v *pipeline.Visit) {
 		s.fail(v, err)
 		return
 	}
-	d, err := s.promote(v.R.Context(), c, t, o, time.Now())
+	made, repeated, err := s.promote(v.R.Context(), c, t, o, time.Now())
 	if err != nil {
 		s.fail(v, err)
 		return
 	}
-	d.Room = roomOf(c.Line.Stats(time.Now()).Settings.Mode)
 	if c.Sold != nil { // also for one that is repeated: it may not have been taken down
-		c.Sold(Sale{o.Payment, t.Number, d.Position, d.passUntil})
+		c.Sold(made)
 	}
-	c.Log.Info("ticket promoted", "ticket", t.Number, "position", d.Position, "payment", d.Payment, "repeated", d.Repeated)
-	writeJSON(v, http.StatusOK, d)
+	c.Log.Info("ticket promoted", "ticket", made.Ticket, "position", made.Position, "payment", made.Payment, "repeated", repeated)
+	writeJSON(v, http.StatusOK, c.answer(made, repeated))
 }
 
 // readOrder reads the body and finds out which ticket it is about.
@@ -127,32 +125,32 @@ func (c *settings) readOrder(body io.Reader) (t line.Ticket, o order, err error)
 }
 
 // promote moves the ticket, unless the payment was carried out before.
-func (s *Stage) promote(ctx context.Context, c *settings, t line.Ticket, o order, now time.Time) (done, error) {
+func (s *Stage) promote(ctx context.Context, c *settings, t line.Ticket, o order, now time.Time) (made Sale, repeated bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if o.Payment != "" {
 		if made, known := s.sales.get(o.Payment); known {
-			if made.ticket != t.Number {
-				return done{}, errPaid
+			if made.Ticket != t.Number {
+				return Sale{}, false, errPaid
 			}
 			s.repeated.Add(1)
-			return made.answer(o.Payment, true), nil
+			return made, true, nil
 		}
 	}
 	position, err := c.move(ctx, t, o, now)
 	if err != nil {
-		return done{}, err
+		return Sale{}, false, err
 	}
-	made := sale{ticket: t.Number, position: position}
+	made = Sale{Payment: o.Payment, Ticket: t.Number, Position: position}
 	if o.Payment != "" && c.PassTTL > 0 {
-		made.passUntil = now.Add(c.PassTTL).Unix()
-		s.oweLocked(t.Number, made.passUntil, now)
+		made.PassUntil = now.Add(c.PassTTL).Unix()
+		s.oweLocked(t.Number, made.PassUntil, now)
 	}
 	if o.Payment != "" {
 		s.sales.put(o.Payment, made)
 	}
 	s.promoted.Add(1)
-	return made.answer(o.Payment, false), nil
+	return made, false, nil
 }
 
 // move brings the ticket to the position asked for and returns where it then
@@ -200,10 +198,14 @@ func (c *settings) look(ctx context.Context, t line.Ticket, signed bool, now tim
 	return line.Place{}, errUnknown
 }
 
-func (m *sale) answer(payment string, repeated bool) done {
-	d := done{Promoted: true, ID: strconv.FormatUint(m.ticket, 10), Position: m.position, Payment: payment, Repeated: repeated, passUntil: m.passUntil}
-	if m.passUntil > 0 {
-		d.PassUntil = time.Unix(m.passUntil, 0).UTC().Format(time.RFC3339)
+// answer is what the seller is told of a promotion.
+func (c *settings) answer(m Sale, repeated bool) done {
+	d := done{
+		Promoted: true, ID: strconv.FormatUint(m.Ticket, 10), Position: m.Position, Payment: m.Payment, Repeated: repeated,
+		Room: roomOf(c.Line.Stats(time.Now()).Settings.Mode),
+	}
+	if m.PassUntil > 0 {
+		d.PassUntil = time.Unix(m.PassUntil, 0).UTC().Format(time.RFC3339)
 	}
 	return d
 }

@@ -2,14 +2,8 @@ package skip
 
 import "time"
 
-// sale is a promotion that was carried out.
-type sale struct {
-	ticket    uint64
-	position  int
-	passUntil int64 // unix seconds; 0 for none
-}
-
-// Sale is a promotion for a payment, to be remembered beyond the process.
+// Sale is a promotion that was carried out, to be remembered beyond the process
+// if it was for a payment.
 type Sale struct {
 	Payment   string // the payment's own reference; "" for none
 	Ticket    uint64
@@ -23,7 +17,7 @@ func (s *Stage) Restore(sales []Sale, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, m := range sales {
-		s.sales.put(m.Payment, sale{m.Ticket, m.Position, m.PassUntil})
+		s.sales.put(m.Payment, m)
 		if m.PassUntil > now.Unix() {
 			s.oweLocked(m.Ticket, m.PassUntil, now)
 		}
@@ -36,8 +30,7 @@ func (s *Stage) Sales() []Sale {
 	defer s.mu.Unlock()
 	all := make([]Sale, 0, len(s.sales.order))
 	for _, payment := range s.sales.order {
-		m := s.sales.entries[payment]
-		all = append(all, Sale{payment, m.ticket, m.position, m.passUntil})
+		all = append(all, s.sales.entries[payment])
 	}
 	return all
 }

@@ -16,7 +16,7 @@ type Stage struct {
 	settings atomic.Pointer[settings]
 
 	mu     sync.Mutex           // guards the fields below; held over calls of the line, so that sales come one by one
-	sales  recent[string, sale] // by payment reference
+	sales  recent[string, Sale] // by payment reference
 	passes recent[uint64, owed] // by ticket number
 	owing  atomic.Int32         // len(passes), for those who only want to know whether there are any
 
