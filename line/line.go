@@ -53,16 +53,6 @@ type Line interface {
 	Wake() <-chan struct{}
 }
 
-// Ticket identifies a place in line. The queue stage signs it into a cookie;
-// a line trusts what it is given. The zero Ticket means "none".
-type Ticket struct {
-	Number uint64    // unique for the line's whole life, also across restarts
-	Issued time.Time // to the millisecond
-}
-
-// IsZero reports whether t names no place.
-func (t Ticket) IsZero() bool { return t.Number == 0 }
-
 // Entry is a page request that wants a slot.
 type Entry struct {
 	Ticket Ticket       // zero when the request brought no authentic ticket

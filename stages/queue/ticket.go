@@ -1,9 +1,7 @@
 package queue
 
 import (
-	"encoding/binary"
 	"fmt"
-	"time"
 
 	"github.com/andreimerlescu/concert/cookies"
 	"github.com/andreimerlescu/concert/line"
@@ -11,16 +9,10 @@ import (
 	"github.com/andreimerlescu/concert/signed"
 )
 
-// payloadSize is the signed part of a ticket cookie: the number and the issue
-// time in milliseconds since 1970, 8 bytes each, most significant first.
-const payloadSize = 16
-
 // appendTicket appends the ticket as its cookie's value.
 func (s *settings) appendTicket(dst []byte, t line.Ticket) []byte {
-	var payload [payloadSize]byte
-	binary.BigEndian.PutUint64(payload[:8], t.Number)
-	binary.BigEndian.PutUint64(payload[8:], uint64(t.Issued.UnixMilli()))
-	return s.cfg.Tickets.AppendToken(dst, payload[:])
+	var payload [line.TicketSize]byte
+	return s.cfg.Tickets.AppendToken(dst, t.AppendBytes(payload[:0]))
 }
 
 // parseTicket reads a cookie's value and reports whether it is authentic.
@@ -36,19 +28,13 @@ func (s *settings) openTicket(value string) (line.Ticket, signed.Verdict) {
 // openTicket reads a cookie's value. A ticket that is stale, signed by a key not
 // known here, is none: anybody can make one.
 func openTicket(keys *signed.Keyring, value string) (line.Ticket, signed.Verdict) {
-	var buf [payloadSize]byte
+	var buf [line.TicketSize]byte
 	payload, verdict := keys.Open(buf[:0], value)
-	switch {
-	case verdict != signed.Valid:
+	if verdict != signed.Valid {
 		return line.Ticket{}, verdict
-	case len(payload) != payloadSize:
-		return line.Ticket{}, signed.Forged
 	}
-	t := line.Ticket{
-		Number: binary.BigEndian.Uint64(payload[:8]),
-		Issued: time.UnixMilli(int64(binary.BigEndian.Uint64(payload[8:]))),
-	}
-	if t.IsZero() {
+	t, ok := line.ReadTicket(payload)
+	if !ok {
 		return line.Ticket{}, signed.Forged
 	}
 	return t, signed.Valid

@@ -19,8 +19,7 @@ type twinKey struct {
 
 func ticketTwin(t line.Ticket, client netip.Prefix) twinKey {
 	k := twinKey{client: client}
-	binary.LittleEndian.PutUint64(k.id[:8], t.Number)
-	binary.LittleEndian.PutUint64(k.id[8:], uint64(t.Issued.UnixMilli()))
+	t.AppendBytes(k.id[:0])
 	return k
 }
 
@@ -54,7 +53,7 @@ type twinPair struct {
 }
 
 func (t *twinTable) row(k *twinKey) *twinRow {
-	return &t[binary.LittleEndian.Uint64(k.id[:8])%twinRows]
+	return &t[binary.BigEndian.Uint64(k.id[:8])%twinRows] // the numbers of tickets differ at their end
 }
 
 // placeLocked returns the place given to the key; the zero Ticket when none is

@@ -152,8 +152,8 @@ func (c *settings) price(depth int) float64 { return c.Rate + float64(max(0, dep
 
 // AppendRef appends the reference by which t can be promoted.
 func (s *Stage) AppendRef(dst []byte, t line.Ticket) []byte {
-	var buf [refSize]byte
-	return s.settings.Load().Refs.AppendToken(dst, appendRef(buf[:0], t))
+	var payload [line.TicketSize]byte
+	return s.settings.Load().Refs.AppendToken(dst, t.AppendBytes(payload[:0]))
 }
 
 // oweLocked remembers that a ticket's owner gets a pass, and forgets those that have

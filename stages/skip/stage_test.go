@@ -139,7 +139,7 @@ func TestWhatCannotBePromoted(t *testing.T) {
 		f("never issued, signed", byRef(line.Ticket{Number: 12345, Issued: time.Now()}), 410)
 		good := r.ref(q[3])
 		f("altered reference", fmt.Sprintf(`{"ref":%q}`, good[:20]+"-"+good[21:]), 404)
-		f("reference of another purpose", fmt.Sprintf(`{"ref":%q}`, testKeys(t, PassPurpose).AppendToken(nil, appendRef(nil, q[3]))), 404)
+		f("reference of another purpose", fmt.Sprintf(`{"ref":%q}`, testKeys(t, PassPurpose).AppendToken(nil, q[3].AppendBytes(nil))), 404)
 		for _, body := range []string{
 			``, `x`, `[]`, `{}`, `{"ref":""}`, `{"ref":1}`, `{"id":-1}`, `{"id":1.5}`, `{"id":"x"}`, `{"id":1,"ref":"x"}`, `{"id":1,"place":2}`,
 			`{"id":1,"position":0}`, `{"id":1,"position":-1}`, `{"id":1,"position":1.5}`, `{"id":1} {}`, `{"id":99999999999999999999999}`,
