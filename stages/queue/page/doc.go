@@ -12,8 +12,7 @@
 //
 // # The built-in page
 //
-// waiting.html, waiting.css and the scripts (say.js and alert.js, which the page of
-// an off-site room shares, and waiting.js) are assembled into one document that
+// waiting.html, waiting.css and the scripts are assembled into one document that
 // loads nothing else, under a Content-Security-Policy that names its style and
 // script by their SHA-256. Whatever differs from visitor to visitor stands in
 // data attributes, so that one policy fits all. All wording is in words/: one

@@ -10,7 +10,7 @@ import (
 // from. It keeps the two placeholders of custom pages; what else the built-in
 // page is told when it is rendered, it learns from its first poll.
 func Export(l language.Language, look Look) ([]byte, error) {
-	a, err := assemble("waiting.html", "waiting.js", l, look, true)
+	a, err := waitingDocument.assemble(l, look, true)
 	if err != nil {
 		return nil, err
 	}

@@ -130,12 +130,18 @@ func TestWordsKeepTheirMarks(t *testing.T) {
 // TestEveryWordIsUsed looks for each key where words are used.
 func TestEveryWordIsUsed(t *testing.T) {
 	var uses strings.Builder
-	for _, name := range []string{"head.html", "waiting.html", "farewell.html", "cookies.html", "room.html", "say.js", "alert.js", "waiting.js", "room.js"} {
-		b, err := assets.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
+	for _, pattern := range []string{"*.html", "parts/*.html", "*.js"} {
+		names, err := fs.Glob(assets, pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(names), err)
 		}
-		uses.Write(b)
+		for _, name := range names {
+			text, err := readAsset(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			uses.WriteString(text)
+		}
 	}
 	inGo := []string{"language", "ahead.none", "eta.soon", "eta.unknown"}
 	told := []string{"js.returned", "js.slower", "js.paused", "js.info", "js.warning"} // keys the script puts together
