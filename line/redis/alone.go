@@ -3,7 +3,6 @@ package redisline
 import (
 	"cmp"
 	"math/rand/v2"
-	"sort"
 	"strconv"
 	"time"
 
@@ -37,20 +36,6 @@ func (l *Line) allowance(now time.Time) int {
 		return l.share.lease
 	}
 	return 0
-}
-
-// aheadOf is how many stood ahead of a number when the line was last seen.
-func (o *outage) aheadOf(number uint64) float64 {
-	m := o.marks
-	k := sort.Search(len(m), func(k int) bool { return m[k].number >= number })
-	switch {
-	case len(m) == 0 || k == 0:
-		return 0
-	case k == len(m):
-		return m[k-1].ahead + 1
-	}
-	a, b := m[k-1], m[k]
-	return a.ahead + (b.ahead-a.ahead)*float64(number-a.number)/float64(b.number-a.number)
 }
 
 // moved is how many places the line has moved at a time.
@@ -188,7 +173,7 @@ func (l *Line) placeAlone(now time.Time, t line.Ticket, fresh bool) line.Place {
 	p := line.Place{Ticket: t, Fresh: fresh, Ahead: int(left), Position: int(left) + 1, ETA: -1, SinceSeen: -1}
 	ask := alonePoll
 	if o.pace > 0 {
-		turn := time.Duration(left/o.pace*float64(time.Second)) - l.detour()
+		turn := time.Duration(left/o.pace*float64(time.Second)) - l.detourNow()
 		crowd := time.Duration(l.latest.stats.Live) * time.Second / 500 // as F.pollAfter has it
 		ask = min(max(time.Second, min(turn*6/10, crowd)), aloneLongest)
 	}

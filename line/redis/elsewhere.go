@@ -22,9 +22,9 @@ const (
 	mostSentOn = 1 << 16
 )
 
-// detour is the constant, or 0 when there is no instance that may know more.
+// detourNow is detour, or 0 when there is no instance that may know more.
 // Called with mu held, as is every function of this file.
-func (l *Line) detour() time.Duration {
+func (l *Line) detourNow() time.Duration {
 	if l.outage.refused || len(l.latest.alive) < 2 {
 		return 0
 	}
@@ -49,7 +49,7 @@ func (l *Line) holdsAlone(now time.Time, number uint64, noPlace bool) bool {
 		return false
 	}
 	within := until.Sub(now)
-	if !noPlace && l.detour() > 0 {
+	if !noPlace && l.detourNow() > 0 {
 		within = min(within, aloneHold)
 	}
 	behind := l.share.used + l.standingBefore(number) - slots // ends of pages to wait for, less one
@@ -83,7 +83,7 @@ func (l *Line) strandAll() {
 // sendsOn reports whether somebody whose turn is near is told to come, as their
 // next request may reach an instance that knows the line. It does so once.
 func (l *Line) sendsOn(now time.Time, number uint64) bool {
-	o, ahead := &l.outage, l.detour()
+	o, ahead := &l.outage, l.detourNow()
 	if ahead == 0 || l.set.Mode != line.Open || !l.due(number, now.Add(ahead)) || o.sent[number] || len(o.sent) >= mostSentOn {
 		return false
 	}

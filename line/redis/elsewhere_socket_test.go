@@ -1,8 +1,6 @@
 package redisline
 
 import (
-	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -97,16 +95,16 @@ func TestSilenceIsNoticedEarly(t *testing.T) {
 	for _, answered := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			l := New(Options{Conn: &Conn{CallTimeout: callTimeout}})
-			began, want, cause := time.Now(), callTimeout/2, errSilent
-			ctx, cancel := l.limit(t.Context())
-			defer cancel()
+			began, want := time.Now(), callTimeout/2
+			call, end := l.limit(t.Context())
+			defer end()
 			if answered {
 				l.answers.Add(1)
-				want, cause = callTimeout, context.DeadlineExceeded
+				want = callTimeout
 			}
-			<-ctx.Done()
-			if d := time.Since(began); d != want || !errors.Is(context.Cause(ctx), cause) {
-				t.Errorf("answered is %v: ended after %v with %v, want %v with %v", answered, d, context.Cause(ctx), want, cause)
+			<-call.Done()
+			if d, silent := time.Since(began), call.silent.Load(); d != want || silent == answered {
+				t.Errorf("answered is %v: ended after %v, for silence %v; want %v", answered, d, silent, want)
 			}
 		})
 	}

@@ -46,31 +46,9 @@ func (l *Line) ask(ctx context.Context, now time.Time, e line.Entry) (d line.Dec
 // entryArgs are the arguments of enter; back says that the request was at the
 // door before.
 func entryArgs(e *line.Entry, id string, back bool) []string {
-	flags := make([]byte, 0, 5)
-	for _, f := range []struct {
-		on   bool
-		name byte
-	}{{e.Front, 'F'}, {e.NoPlace, 'N'}, {e.Unlimited, 'U'}, {e.MayHold, 'H'}, {back, 'B'}} {
-		if f.on {
-			flags = append(flags, f.name)
-		}
-	}
+	flags := flagsOf(flag{'F', e.Front}, flag{'N', e.NoPlace}, flag{'U', e.Unlimited}, flag{'H', e.MayHold}, flag{'B', back})
 	number, issued := ticketArgs(e.Ticket)
-	return []string{number, issued, clientArg(e), strconv.Itoa(int(e.Rank)), string(flags), id}
-}
-
-func clientArg(e *line.Entry) string {
-	if !e.Client.IsValid() {
-		return ""
-	}
-	return e.Client.String()
-}
-
-func ticketArgs(t line.Ticket) (number, issued string) {
-	if t.IsZero() {
-		return "0", "0"
-	}
-	return strconv.FormatUint(t.Number, 10), strconv.FormatInt(t.Issued.UnixMilli(), 10)
+	return []string{number, issued, clientArg(e.Client), strconv.Itoa(int(e.Rank)), flags, id}
 }
 
 // decide reads the answer to Enter. st was prepared for it.

@@ -183,15 +183,3 @@ func (l *Line) Configure(ctx context.Context, now time.Time, s line.Settings) er
 	}
 	return err
 }
-
-func settingArgs(s line.Settings) []string {
-	p := s.Policy
-	out := make([]string, 0, 12)
-	for _, v := range []int64{
-		int64(p.Cap), int64(p.Inflow), int64(p.Interval), int64(p.Burst), int64(s.Mode), int64(s.MaxWaiting),
-		int64(s.PerClient), int64(s.RankLead), int64(s.TTL), int64(s.FirstPollGrace), int64(s.DoorMax), int64(s.DoorWait),
-	} {
-		out = append(out, strconv.FormatInt(v, 10))
-	}
-	return out
-}

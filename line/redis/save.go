@@ -52,19 +52,7 @@ func (l *Line) Restore(ctx context.Context, now time.Time, s line.Snapshot, retu
 }
 
 func savedArgs(t *line.SavedTicket, now time.Time) []string {
-	flags := ""
-	for _, f := range []struct {
-		on   bool
-		name string
-	}{{t.Polled, "P"}, {t.Promoted, "M"}, {t.Absent, "A"}} {
-		if f.on {
-			flags += f.name
-		}
-	}
-	client := ""
-	if t.Client.IsValid() {
-		client = t.Client.String()
-	}
+	flags := flagsOf(flag{'P', t.Polled}, flag{'M', t.Promoted}, flag{'A', t.Absent})
 	number, issued := ticketArgs(t.Ticket)
-	return []string{number, issued, client, strconv.FormatInt(int64(now.Sub(t.LastSeen)), 10), strconv.Itoa(int(t.Rank)), flags}
+	return []string{number, issued, clientArg(t.Client), strconv.FormatInt(int64(now.Sub(t.LastSeen)), 10), strconv.Itoa(int(t.Rank)), flags}
 }

@@ -53,8 +53,10 @@ func newScript() *script {
 // run calls the script, and has the server load it where it is missing. A call
 // that finds no script has done nothing, so it can be made again.
 func (s *script) run(ctx context.Context, c rueidis.Client, keys, args []string) ([]rueidis.RedisMessage, error) {
-	fcall := c.B().Fcall().Function(s.name).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()
-	got, err := c.Do(ctx, fcall).ToArray()
+	call := func() ([]rueidis.RedisMessage, error) {
+		return c.Do(ctx, c.B().Fcall().Function(s.name).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()).ToArray()
+	}
+	got, err := call()
 	answer, ok := rueidis.IsRedisErr(err)
 	switch {
 	case !ok:
@@ -67,7 +69,7 @@ func (s *script) run(ctx context.Context, c rueidis.Client, keys, args []string)
 	if err := s.load(ctx, c); err != nil {
 		return nil, err
 	}
-	return c.Do(ctx, c.B().Fcall().Function(s.name).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()).ToArray()
+	return call()
 }
 
 // load puts the script on every server that takes it: replicas do not, and get
