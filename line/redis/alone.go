@@ -20,6 +20,9 @@ const (
 	aloneLongest = 15 * time.Second
 	// numberStep leaves room for each instance within the numbers of a moment.
 	numberStep = 1024
+	// pollsPerSecond is how often the whole line asks, near its front. The script
+	// has the same.
+	pollsPerSecond = 500
 )
 
 func inLineOrder(a, b *stand) int { return cmp.Compare(a.number, b.number) }
@@ -174,7 +177,7 @@ func (l *Line) placeAlone(now time.Time, t line.Ticket, fresh bool) line.Place {
 	ask := alonePoll
 	if o.pace > 0 {
 		turn := time.Duration(left/o.pace*float64(time.Second)) - l.detourNow()
-		crowd := time.Duration(l.latest.stats.Live) * time.Second / 500 // as F.pollAfter has it
+		crowd := time.Duration(l.latest.stats.Live) * time.Second / pollsPerSecond
 		ask = min(max(time.Second, min(turn*6/10, crowd)), aloneLongest)
 	}
 	p.PollAfter = (ask + rand.N(ask/5+1)).Truncate(time.Millisecond)

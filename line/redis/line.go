@@ -19,7 +19,7 @@ const (
 	// confirmAfter is the longest that mail waits to be confirmed: an instance
 	// that does not for half a second is sent nobody any more.
 	confirmAfter = 100 * time.Millisecond
-	shareFor     = 5 * time.Second // how long a share is good after Redis was last heard; a lease is 8 s
+	shareFor     = 5 * time.Second // how long a share is good after Redis was last heard; a lease, LEASE in the script, is longer
 )
 
 // Options say what a line begins with.
