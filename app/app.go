@@ -138,7 +138,7 @@ func New(c *config.Config, o Options) (*App, error) {
 	a.hsts.set(c)
 	a.cfg.Store(c)
 	if a.shared.line == nil {
-		a.beginLine()
+		a.beginSaving(a.line, a.data.LineFiles, "")
 	}
 	a.joinFleet(c)
 	return a, nil

@@ -7,13 +7,14 @@ import (
 
 	"github.com/andreimerlescu/concert/config"
 	"github.com/andreimerlescu/concert/fleet"
+	"github.com/andreimerlescu/concert/line"
 	redisline "github.com/andreimerlescu/concert/line/redis"
 	"github.com/andreimerlescu/concert/metrics"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// leaveTime bounds how long an instance that ends tries to give back its slots.
-const leaveTime = 2 * time.Second
+// redisTime bounds how long a start and an end wait for Redis.
+const redisTime = 2 * time.Second
 
 // shared is what this process has of a line that it shares with others; its
 // zero value stands for a line of its own.
@@ -33,15 +34,26 @@ func (a *App) joinLine(c *config.Config, now time.Time) error {
 		return err
 	}
 	a.shared.conn = conn
-	a.shared.line = redisline.New(redisline.Options{
-		Conn: conn, Room: c.RedisRoom, Instance: c.InstanceName(), Settings: lineSettings(c),
+	a.shared.line = a.sharedLine(c, c.RedisRoom, lineSettings(c))
+	a.line = a.shared.line
+	join(context.Background(), a.shared.line, now)
+	return nil
+}
+
+// sharedLine is this process's part of the line of a room in Redis.
+func (a *App) sharedLine(c *config.Config, room string, set line.Settings) *redisline.Line {
+	return redisline.New(redisline.Options{
+		Conn: a.shared.conn, Room: room, Instance: c.InstanceName(), Settings: set,
 		Down: c.RedisDown, Returning: true, Log: a.log,
 	})
-	a.line = a.shared.line
-	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+}
+
+// join makes a line known to Redis. A failure is logged there, and it goes on
+// trying.
+func join(ctx context.Context, l *redisline.Line, now time.Time) {
+	ctx, cancel := context.WithTimeout(ctx, redisTime)
 	defer cancel()
-	_ = a.shared.line.Join(ctx, now) // a failure is logged there, and it goes on trying
-	return nil
+	_ = l.Join(ctx, now)
 }
 
 // listen is what a shared line takes beside being driven, until ctx ends.
@@ -57,7 +69,7 @@ func (a *App) leaveLine() {
 	if a.shared.line == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	ctx, cancel := context.WithTimeout(context.Background(), redisTime)
 	defer cancel()
 	err := a.shared.line.Close(ctx)
 	for _, r := range a.inline.all() {

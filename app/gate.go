@@ -83,7 +83,7 @@ func newGate(c *config.Config, parts gateParts) (*Gate, error) {
 	}
 	g.public = withHealth(public, nil)
 	g.operators = withHealth(api.NewOperators(ac), metrics.Handler(metrics.NewCollector(metrics.Sources{
-		Labelled: gateFamilies(g.Rooms), Requests: metrics.NewObserver(),
+		Labelled: gateFamilies(g.views), Requests: metrics.NewObserver(),
 	})))
 	return g, nil
 }

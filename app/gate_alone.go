@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -88,20 +87,8 @@ func besides(api, pages http.Handler) http.Handler {
 // Upgrade starts a new process of the same program and hands sockets, rooms and
 // the data directory over to it, as [App.Upgrade] does.
 func (g *Gate) Upgrade(ctx context.Context) error {
-	if g.alone.Process == nil {
-		return handover.ErrUnsupported
-	}
-	plan := handover.Plan{Freeze: g.freeze, Thaw: g.thaw, InFlight: func() handover.InFlight { return handover.InFlight{} }}
-	if lock := g.alone.Data.Lock(); lock != nil {
-		plan.Files = map[string]*os.File{"lock": lock}
-	}
-	if err := g.alone.Process.Upgrade(ctx, plan); err != nil {
-		return err
-	}
-	if err := g.alone.Data.Close(); err != nil {
-		g.log.Warn("the data directory was not closed", "error", err)
-	}
-	return nil
+	nothing := func() handover.InFlight { return handover.InFlight{} }
+	return handOver(ctx, g.alone.Process, handover.Plan{Freeze: g.freeze, Thaw: g.thaw, InFlight: nothing}, g.alone.Data, g.log)
 }
 
 // freeze stops everything that another process must not do at the same time.

@@ -16,9 +16,9 @@ type roomView struct {
 	stats gate.Stats
 }
 
-// Rooms reads all rooms with their statistics. A room that was deleted
+// views reads all rooms with their statistics. A room that was deleted
 // meanwhile is left out.
-func (g *Gate) Rooms() []roomView {
+func (g *Gate) views() []roomView {
 	ctx, now := context.Background(), time.Now()
 	live, err := g.store.Rooms(ctx, now)
 	if err != nil {
@@ -73,10 +73,10 @@ func (a *App) bannedFromRooms(addr netip.Addr, now time.Time) (until time.Time, 
 	return b.Until, true
 }
 
-// rooms are those of the App; none without a Gate.
-func (a *App) rooms() []roomView {
+// gateViews are the off-site rooms of the App; none without a Gate.
+func (a *App) gateViews() []roomView {
 	if a.gate == nil {
 		return nil
 	}
-	return a.gate.Rooms()
+	return a.gate.views()
 }

@@ -81,39 +81,48 @@ func (q *overQUIC) serve() error {
 }
 
 // await waits for a socket to serve on, which may be the one given, and returns
-// nil when it is all over. changed is closed when the socket is to be given up.
-func (q *overQUIC) await(conn net.PacketConn) (socket net.PacketConn, changed <-chan struct{}) {
+// nil when it is all over. The channel is closed when the socket is to be given
+// up.
+func (q *overQUIC) await(conn net.PacketConn) (net.PacketConn, <-chan struct{}) {
 	for told := false; ; {
-		q.mu.Lock()
-		want, changed := q.want, q.changed
-		q.mu.Unlock()
-		if want != serving && conn != nil {
-			_ = conn.Close() // nothing was done with it
-			conn = nil
-		}
-		var again <-chan time.Time
-		switch want {
-		case ended:
-			return nil, nil
-		case serving:
-			var err error
-			if conn == nil {
-				conn, err = net.ListenPacket("udp", q.addr)
-			}
+		want, changed := q.wanted()
+		var again <-chan time.Time // nil, and so never ready, while it rests
+		if want == serving {
+			socket, err := q.open(conn)
 			if err == nil {
-				return conn, changed
+				return socket, changed
 			}
 			if !told {
 				q.app.log.Info("HTTP/3 waits for its port", "address", q.addr, "because", err)
 				told = true
 			}
 			again = time.After(portPause)
+		} else if conn != nil {
+			_ = conn.Close() // nothing was done with it
+			conn = nil
+		}
+		if want == ended {
+			return nil, nil
 		}
 		select {
 		case <-again:
 		case <-changed:
 		}
 	}
+}
+
+func (q *overQUIC) wanted() (want quicState, changed <-chan struct{}) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.want, q.changed
+}
+
+// open returns the socket given; without one, it opens the port.
+func (q *overQUIC) open(conn net.PacketConn) (net.PacketConn, error) {
+	if conn != nil {
+		return conn, nil
+	}
+	return net.ListenPacket("udp", q.addr)
 }
 
 func (q *overQUIC) newServer() *h3.Server {

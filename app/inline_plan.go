@@ -10,7 +10,6 @@ import (
 	"github.com/andreimerlescu/concert/internal/notice"
 	"github.com/andreimerlescu/concert/line"
 	"github.com/andreimerlescu/concert/line/memory"
-	redisline "github.com/andreimerlescu/concert/line/redis"
 	"github.com/andreimerlescu/concert/persist"
 	"github.com/andreimerlescu/concert/pipeline"
 	"github.com/andreimerlescu/concert/rooms"
@@ -103,10 +102,7 @@ func (a *App) newRoom(c *config.Config, id string, set line.Settings) *inlineRoo
 		r.line = memory.New(memory.Options{Settings: opening(set), Start: time.Now(), Record: a.data.Path() != ""})
 		return r
 	}
-	r.shared = redisline.New(redisline.Options{
-		Conn: a.shared.conn, Room: c.RedisRoom + "/" + id, Instance: c.InstanceName(), Settings: set,
-		Down: c.RedisDown, Returning: true, Log: a.log,
-	})
+	r.shared = a.sharedLine(c, c.RedisRoom+"/"+id, set)
 	r.line = r.shared
 	return r
 }
@@ -127,7 +123,7 @@ func (a *App) applyRooms(ctx context.Context, p *plan, kept *legacy, now time.Ti
 	fresh := false
 	for i := range p.rooms {
 		q := &p.rooms[i]
-		err := error(nil)
+		var err error
 		if a.inline.find(q.room.id) == nil {
 			fresh = true
 			err = a.adoptRoom(ctx, q, kept, now)
@@ -167,9 +163,7 @@ func (a *App) adoptRoom(ctx context.Context, q *roomPlan, kept *legacy, now time
 	r := q.room
 	r.pass, r.priority, r.queue = s.pass, s.priority, s.queue
 	if r.shared != nil {
-		join, cancel := context.WithTimeout(ctx, leaveTime)
-		defer cancel()
-		_ = r.shared.Join(join, now) // a failure is logged there, and it goes on trying
+		join(ctx, r.shared, now)
 		a.inline.add(r)
 		return nil
 	}
@@ -183,18 +177,7 @@ func (a *App) adoptRoom(ctx context.Context, q *roomPlan, kept *legacy, now time
 	if r.places, err = a.fillLine(ctx, r.line, filling{q.line, saved, a.left.Rooms[r.id], "room " + r.id}, now); err != nil {
 		return err
 	}
-	a.beginRoom(r)
+	a.beginSaving(r.line, r.files, r.id)
 	a.inline.add(r)
 	return nil
-}
-
-// beginRoom marks a room's saved line as that of a running process.
-func (a *App) beginRoom(r *inlineRoom) {
-	snapshot, err := r.line.Snapshot(context.Background(), time.Now())
-	if err == nil {
-		err = r.files.BeginLine(snapshot)
-	}
-	if err != nil {
-		a.log.Error("after a crash, those who come from now on would lose their places", "room", r.id, "error", err)
-	}
 }

@@ -88,14 +88,14 @@ func standIn(ctx context.Context, l line.Line, pages int, now time.Time) (places
 	return places, nil
 }
 
-// beginLine marks the saved line as that of a running process.
-func (a *App) beginLine() {
-	snapshot, err := a.takeLine()
+// beginSaving marks what is saved of a line as that of a running process.
+func (a *App) beginSaving(l line.Line, to *persist.LineFiles, room string) {
+	snapshot, err := l.Snapshot(context.Background(), time.Now())
 	if err == nil {
-		err = a.data.BeginLine(snapshot)
+		err = to.BeginLine(snapshot)
 	}
 	if err != nil {
-		a.log.Error("after a crash, those who come from now on would lose their places", "error", err)
+		a.log.Error("after a crash, those who come from now on would lose their places", "room", room, "error", err)
 	}
 }
 

@@ -63,5 +63,5 @@ func (a *App) metricFamilies() []metrics.Labelled {
 		{Name: "connections_refused_total", Help: "Connections refused, by reason.", Label: "reason", Type: counter, Read: a.connectionRefusals},
 		{Name: "priority_requests_total", Help: "Page requests, by the rank of their visitor.", Label: "rank", Type: counter, Read: a.priorityRequests},
 	}
-	return slices.Concat(rows, a.tlsFamilies(), a.roomFamilies(), gateFamilies(a.rooms))
+	return slices.Concat(rows, a.tlsFamilies(), a.roomFamilies(), gateFamilies(a.gateViews))
 }

@@ -116,7 +116,7 @@ func (a *App) edit(ctx context.Context, e edit) (Edited, error) {
 		return Edited{}, err
 	}
 	now := time.Now()
-	out := Edited{Changes: a.loaded.Diff(next), Warnings: news(a.loaded.Warnings, next.Warnings), Affects: a.effects(c, now)}
+	out := Edited{Changes: a.loaded.Diff(next), Warnings: added(a.loaded.Warnings, next.Warnings), Affects: a.effects(c, now)}
 	if e.dry {
 		return out, nil
 	}
@@ -134,8 +134,8 @@ func (a *App) edit(ctx context.Context, e edit) (Edited, error) {
 	return out, nil
 }
 
-// news returns the lines that were not there before.
-func news(before, after []string) []string {
+// added returns the lines that were not there before.
+func added(before, after []string) []string {
 	return slices.DeleteFunc(slices.Clone(after), func(line string) bool { return slices.Contains(before, line) })
 }
 
@@ -186,7 +186,7 @@ func (a *App) Reload(ctx context.Context) error {
 	if err := a.settings.Read(); err != nil {
 		a.log.Error("the settings file changed while it was read; send SIGHUP again", "error", err)
 	}
-	for _, w := range news(a.loaded.Warnings, next.Warnings) {
+	for _, w := range added(a.loaded.Warnings, next.Warnings) {
 		a.log.Warn(w)
 	}
 	changes := a.loaded.Diff(next)

@@ -66,7 +66,7 @@ func (a *App) joinFleet(c *config.Config) {
 	a.shared.log = fleet.New(fleet.Options{
 		Conn: a.shared.conn, Room: c.RedisRoom, Instance: c.InstanceName(), Take: a.told, All: a.tellAll, Log: a.log,
 	})
-	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	ctx, cancel := context.WithTimeout(context.Background(), redisTime)
 	defer cancel()
 	if err := a.shared.log.Load(ctx); err != nil {
 		a.log.Warn("what other instances know is taken up later", "error", err)

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"time"
 
 	"github.com/andreimerlescu/concert/handover"
 	"github.com/andreimerlescu/concert/line"
+	"github.com/andreimerlescu/concert/persist"
 	"github.com/andreimerlescu/concert/stages/priority"
 )
 
@@ -19,18 +21,23 @@ import (
 //
 // It takes Options.Process; ctx bounds the whole.
 func (a *App) Upgrade(ctx context.Context) error {
-	if a.options.Process == nil {
+	return handOver(ctx, a.options.Process, handover.Plan{Freeze: a.freeze, Thaw: a.thaw, InFlight: a.inFlight}, a.data, a.log)
+}
+
+// handOver has a new process take over as planned, with the data directory. p is
+// nil for a program that has no part in hand-overs.
+func handOver(ctx context.Context, p *handover.Process, plan handover.Plan, data *persist.Dir, log *slog.Logger) error {
+	if p == nil {
 		return handover.ErrUnsupported
 	}
-	plan := handover.Plan{Freeze: a.freeze, Thaw: a.thaw, InFlight: a.inFlight}
-	if lock := a.data.Lock(); lock != nil {
+	if lock := data.Lock(); lock != nil {
 		plan.Files = map[string]*os.File{"lock": lock}
 	}
-	if err := a.options.Process.Upgrade(ctx, plan); err != nil {
+	if err := p.Upgrade(ctx, plan); err != nil {
 		return err
 	}
-	if err := a.data.Close(); err != nil {
-		a.log.Warn("the data directory was not closed", "error", err)
+	if err := data.Close(); err != nil {
+		log.Warn("the data directory was not closed", "error", err)
 	}
 	return nil
 }
