@@ -59,9 +59,7 @@ func ReadRoom(members map[string]json.RawMessage) (Room, error) {
 		problems = append(problems, fmt.Sprintf("id %s: want text", shown(raw)))
 	}
 	r, _ = p.Apply(r)
-	if r.Audience == "" {
-		r.Audience = r.ID
-	}
+	r = r.Complete()
 	return r, r.CheckWith(problems)
 }
 

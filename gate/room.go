@@ -48,6 +48,9 @@ type Room struct {
 // no site takes a queue token for an access token.
 const QueueAudience = "concert:queue"
 
+// MaxRooms is the most rooms a store has.
+const MaxRooms = 1000
+
 // DefaultRoom is a room in which only the ID is to be filled in.
 func DefaultRoom() Room {
 	return Room{Inflow: 50, IntervalSec: 10, Enabled: true, QueueTTLSec: 3600, AccessTTLSec: 900}
@@ -100,6 +103,25 @@ func (r *Room) Check() error {
 		p.add("target_url %q: %v", r.TargetURL, err)
 	}
 	return p.err()
+}
+
+// Complete fills in what a new room may leave out.
+func (r Room) Complete() Room {
+	if r.Audience == "" {
+		r.Audience = r.ID
+	}
+	return r
+}
+
+// State is what visitors find, with the room paused by operators or not.
+func (r *Room) State(paused bool) State {
+	switch {
+	case !r.Enabled:
+		return Closed
+	case paused:
+		return Paused
+	}
+	return Open
 }
 
 // Target parses TargetURL; nil when there is none.

@@ -141,6 +141,15 @@ func (a Action) Check() error {
 	return &InvalidError{[]string{fmt.Sprintf("action %q: want pause, resume, open or reset", a)}}
 }
 
+// Decide is what an action makes of a room: whether it is paused, and when its
+// line began, in Unix milliseconds.
+func (a Action) Decide(paused bool, epoch int64, now time.Time) (bool, int64) {
+	if a == Reset {
+		return paused, max(epoch+1, now.UnixMilli())
+	}
+	return a == Pause, epoch
+}
+
 // By is who an operator is, for the audit.
 type By struct {
 	Who    string // "token" or a user of the portal

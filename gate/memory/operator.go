@@ -34,8 +34,8 @@ func (k *kept) note(now time.Time, by gate.By, what, text string, changes ...per
 	k.UpdatedAt = now.UTC()
 }
 
-// changeLocked has an operator act on a room: decide works on a copy, which is saved
-// and then put in force by enforce. Called with operators held.
+// changeLocked has an operator act on a room: decide works on a copy, which is
+// saved and then put in force by enforce. Called with operators held.
 func (s *Store) changeLocked(id string, decide func(k *kept) error, enforce func(r *room, k kept)) (kept, error) {
 	k, ok := s.kept[id]
 	if !ok {
@@ -78,9 +78,7 @@ func (s *Store) keepLocked(all map[string]kept) error {
 
 // Create implements gate.Store.
 func (s *Store) Create(_ context.Context, now time.Time, by gate.By, r gate.Room) (gate.Live, error) {
-	if r.Audience == "" {
-		r.Audience = r.ID
-	}
+	r = r.Complete()
 	if err := r.Check(); err != nil {
 		return gate.Live{}, err
 	}
@@ -89,7 +87,7 @@ func (s *Store) Create(_ context.Context, now time.Time, by gate.By, r gate.Room
 	if _, there := s.kept[r.ID]; there {
 		return gate.Live{}, gate.ErrRoomExists
 	}
-	if len(s.kept) >= maxRooms {
+	if len(s.kept) >= gate.MaxRooms {
 		return gate.Live{}, gate.ErrFull
 	}
 	k := kept{Room: r, Epoch: now.UnixMilli(), CreatedAt: now.UTC()}
@@ -127,10 +125,7 @@ func (s *Store) Act(_ context.Context, now time.Time, by gate.By, id string, a g
 		if err := a.Check(); err != nil {
 			return err
 		}
-		k.Paused = a == gate.Pause || k.Paused && a == gate.Reset
-		if a == gate.Reset {
-			k.Epoch = max(k.Epoch+1, now.UnixMilli())
-		}
+		k.Paused, k.Epoch = a.Decide(k.Paused, k.Epoch, now)
 		k.note(now, by, string(a), "")
 		return nil
 	}, func(r *room, k kept) {
@@ -145,7 +140,7 @@ func (s *Store) Act(_ context.Context, now time.Time, by gate.By, id string, a g
 	})
 }
 
-// operate is change for an operator who wants to see the room after it.
+// operate is changeLocked for an operator who wants to see the room after it.
 func (s *Store) operate(now time.Time, id string, decide func(*kept) error, enforce func(*room, kept)) (gate.Live, error) {
 	s.operators.Lock()
 	defer s.operators.Unlock()

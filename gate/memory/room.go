@@ -25,15 +25,7 @@ func newRoom(set gate.Room, epoch int64, now time.Time) *room {
 	return &room{set: set, epoch: epoch, meter: newMeter(&set, now.UnixNano())}
 }
 
-func (r *room) state() gate.State {
-	switch {
-	case !r.set.Enabled:
-		return gate.Closed
-	case r.paused:
-		return gate.Paused
-	}
-	return gate.Open
-}
+func (r *room) state() gate.State { return r.set.State(r.paused) }
 
 func (r *room) waiting() uint64 { return r.tickets.issued() - r.admitted }
 

@@ -12,9 +12,6 @@ import (
 	"github.com/andreimerlescu/concert/persist"
 )
 
-// maxRooms is the most rooms a store has.
-const maxRooms = 1000
-
 // Options are what a Store is made of.
 type Options struct {
 	// Dir keeps what outlives the process; nil keeps everything in memory.
@@ -80,7 +77,7 @@ func (s *Store) visit(now time.Time, id string, do func(r *room) error) error {
 	return do(r)
 }
 
-// live is a room for operators. Called with mu held.
+// liveLocked is a room for operators. Called with mu held.
 func (s *Store) liveLocked(id string, k kept, now time.Time) gate.Live {
 	r := s.rooms[id]
 	r.advance(now)

@@ -41,7 +41,7 @@ func (s *Store) Messages(ctx context.Context, id string) ([]gate.Message, error)
 
 // edit is change for messages.
 func (s *Store) edit(ctx context.Context, now time.Time, id string, decide func(l *list) (persist.Act, error)) error {
-	for range attempts {
+	return settle(func() error {
 		out, err := s.decided(ctx, now, id)
 		if err != nil {
 			return err
@@ -54,19 +54,14 @@ func (s *Store) edit(ctx context.Context, now time.Time, id string, decide func(
 		if err != nil {
 			return err
 		}
-		text, err := encode(l)
-		if err != nil {
+		text, noText := encode(l)
+		noted, noNote := encode(note)
+		if err := errors.Join(noText, noNote); err != nil {
 			return err
 		}
-		noted, err := encode(note)
-		if err != nil {
-			return err
-		}
-		if _, err = s.call(ctx, now, "messages", id, out[1], text, noted); !errors.Is(err, errConflict) {
-			return err
-		}
-	}
-	return fmt.Errorf("%w: %w", gate.ErrUnavailable, errConflict)
+		_, err = s.call(ctx, now, "messages", id, out[1], text, noted)
+		return err
+	})
 }
 
 // AddMessage implements gate.Store.

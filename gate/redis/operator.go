@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/redis/rueidis"
-
 	"github.com/andreimerlescu/concert/gate"
 	"github.com/andreimerlescu/concert/persist"
 )
@@ -18,8 +16,6 @@ import (
 // attempts is how often an operator's change is decided anew when others were
 // faster.
 const attempts = 20
-
-func isNil(err error) bool { return rueidis.IsRedisNil(err) }
 
 func encode(v any) (string, error) {
 	b, err := json.Marshal(v)
@@ -47,9 +43,7 @@ func settings(r *record) []string {
 
 // Create implements gate.Store.
 func (s *Store) Create(ctx context.Context, now time.Time, by gate.By, room gate.Room) (gate.Live, error) {
-	if room.Audience == "" {
-		room.Audience = room.ID
-	}
+	room = room.Complete()
 	if err := room.Check(); err != nil {
 		return gate.Live{}, err
 	}
@@ -62,7 +56,7 @@ func (s *Store) Create(ctx context.Context, now time.Time, by gate.By, room gate
 	if err != nil {
 		return gate.Live{}, err
 	}
-	args := append([]string{strconv.Itoa(maxRooms), text, note, strconv.FormatInt(r.Epoch, 10)}, settings(&r)...)
+	args := append([]string{strconv.Itoa(gate.MaxRooms), text, note, strconv.FormatInt(r.Epoch, 10)}, settings(&r)...)
 	if _, err := s.call(ctx, now, "create", room.ID, args...); err != nil {
 		return gate.Live{}, err
 	}
@@ -123,42 +117,59 @@ func (s *Store) decided(ctx context.Context, now time.Time, id string) ([]string
 	return s.call(ctx, now, "decided", id)
 }
 
-// change decides on what stands there, and puts it in force unless another was
-// faster.
-func (s *Store) change(ctx context.Context, now time.Time, id string, decide func(r *record) (note *persist.Act, action gate.Action, err error)) (gate.Live, error) {
+// settle has a change tried, and tried anew for as long as others are faster.
+func settle(try func() error) error {
 	for range attempts {
-		out, err := s.decided(ctx, now, id)
-		if err != nil {
-			return gate.Live{}, err
-		}
-		r, err := parseRecord(out[0])
-		if err != nil {
-			return gate.Live{}, err
-		}
-		note, action, err := decide(&r)
-		if err != nil {
-			return gate.Live{}, err
-		}
-		noted := ""
-		if note != nil {
-			r.UpdatedAt = now.UTC()
-			if noted, err = encode(note); err != nil {
-				return gate.Live{}, err
-			}
-		}
-		text, err := encode(r)
-		if err != nil {
-			return gate.Live{}, err
-		}
-		args := append([]string{out[0], text, noted, string(action), strconv.FormatInt(r.Epoch, 10)}, settings(&r)...)
-		if _, err = s.call(ctx, now, "change", id, args...); err == nil {
-			return s.Room(ctx, now, id)
-		}
-		if !errors.Is(err, errConflict) {
-			return gate.Live{}, err
+		if err := try(); !errors.Is(err, errConflict) {
+			return err
 		}
 	}
-	return gate.Live{}, fmt.Errorf("%w: %w", gate.ErrUnavailable, errConflict)
+	return fmt.Errorf("%w: %w", gate.ErrUnavailable, errConflict)
+}
+
+// decision decides on a room as it stands there. note is nil when nothing is
+// changed.
+type decision func(r *record) (note *persist.Act, action gate.Action, err error)
+
+// change decides on what stands there, and puts it in force.
+func (s *Store) change(ctx context.Context, now time.Time, id string, decide decision) (gate.Live, error) {
+	err := settle(func() error {
+		out, err := s.decided(ctx, now, id)
+		if err != nil {
+			return err
+		}
+		args, err := decide.args(out[0], now)
+		if err != nil {
+			return err
+		}
+		_, err = s.call(ctx, now, "change", id, args...)
+		return err
+	})
+	if err != nil {
+		return gate.Live{}, err
+	}
+	return s.Room(ctx, now, id)
+}
+
+// args are what the script is told of a decision on what stands there.
+func (decide decision) args(text string, now time.Time) ([]string, error) {
+	r, err := parseRecord(text)
+	if err != nil {
+		return nil, err
+	}
+	note, action, err := decide(&r)
+	if err != nil {
+		return nil, err
+	}
+	noted := ""
+	if note != nil {
+		r.UpdatedAt = now.UTC()
+		if noted, err = encode(note); err != nil {
+			return nil, err
+		}
+	}
+	next, err := encode(r)
+	return append([]string{text, next, noted, string(action), strconv.FormatInt(r.Epoch, 10)}, settings(&r)...), err
 }
 
 // Update implements gate.Store.
@@ -180,10 +191,7 @@ func (s *Store) Act(ctx context.Context, now time.Time, by gate.By, id string, d
 		if err := do.Check(); err != nil {
 			return nil, "", err
 		}
-		r.Paused = do == gate.Pause || r.Paused && do == gate.Reset
-		if do == gate.Reset {
-			r.Epoch = max(r.Epoch+1, now.UnixMilli())
-		}
+		r.Paused, r.Epoch = do.Decide(r.Paused, r.Epoch, now)
 		a := act(now, by, string(do), "")
 		return &a, do, nil
 	})

@@ -14,8 +14,6 @@ import (
 )
 
 const (
-	// maxRooms is the most rooms there may be.
-	maxRooms = 1000
 	// maxWaiting is the most tickets that may wait in a room.
 	maxWaiting = 10_000_000
 
@@ -83,29 +81,27 @@ func (s *Store) call(ctx context.Context, now time.Time, op, id string, args ...
 	keys := []string{s.prefix + "rooms", s.prefix + "line:" + id, s.prefix + "seats:" + id, s.prefix + "on:" + id, s.prefix + "late:" + id,
 		s.prefix + "minutes:" + id, s.prefix + "messages", s.prefix + "audit:" + id}
 	out, err := s.script.Exec(ctx, client, keys, append([]string{op, id, at, s.prefix + "ticket:" + id + ":"}, args...)).AsStrSlice()
-	if err != nil || len(out) == 0 {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("%w: redis: %s: %w", gate.ErrUnavailable, op, err)
+	case len(out) == 0:
+		return nil, fmt.Errorf("%w: redis: %s: the answer is empty", gate.ErrUnavailable, op)
+	case out[0] == "ok":
+		return out[1:], nil
 	}
-	if out[0] != "ok" {
-		return nil, refusal(out[0])
+	if refusal := refusals[out[0]]; refusal != nil {
+		return nil, refusal
 	}
-	return out[1:], nil
+	return nil, fmt.Errorf("redis: %s: the script says %q", op, out[0])
 }
 
 // errConflict: another operator was faster.
 var errConflict = errors.New("another operator was faster")
 
-// refusal is the error for the script's word.
-func refusal(word string) error {
-	for known, err := range map[string]error{
-		"no room": gate.ErrNoRoom, "exists": gate.ErrRoomExists, "full": gate.ErrFull, "closed": gate.ErrClosed, "gone": gate.ErrGone,
-		"used": gate.ErrUsed, "burnt": gate.ErrBurnt, "not yet": gate.ErrNotYet, "conflict": errConflict,
-	} {
-		if known == word {
-			return err
-		}
-	}
-	return fmt.Errorf("redis: the script says %q", word)
+// refusals are the errors for the script's words.
+var refusals = map[string]error{
+	"no room": gate.ErrNoRoom, "exists": gate.ErrRoomExists, "full": gate.ErrFull, "closed": gate.ErrClosed, "gone": gate.ErrGone,
+	"used": gate.ErrUsed, "burnt": gate.ErrBurnt, "not yet": gate.ErrNotYet, "conflict": errConflict,
 }
 
 // record is what operators decided about a room.
@@ -117,15 +113,7 @@ type record struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-func (r *record) state() gate.State {
-	switch {
-	case !r.Room.Enabled:
-		return gate.Closed
-	case r.Paused:
-		return gate.Paused
-	}
-	return gate.Open
-}
+func (r *record) state() gate.State { return r.Room.State(r.Paused) }
 
 func parseRecord(text string) (r record, err error) {
 	if err := json.Unmarshal([]byte(text), &r); err != nil {

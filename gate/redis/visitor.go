@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/concert/gate"
+	"github.com/redis/rueidis"
 )
 
 // numbers reads a list of whole numbers, which the script alone writes.
@@ -111,7 +112,7 @@ func (s *Store) Spend(ctx context.Context, now time.Time, id string, until time.
 	ttl := max(time.Second, until.Sub(now))
 	reply := client.Do(ctx, client.B().Set().Key(s.prefix+"spent:"+id).Value("1").Nx().Px(ttl).Build())
 	err = reply.Error()
-	if isNil(err) {
+	if rueidis.IsRedisNil(err) {
 		return false, nil // it was there
 	}
 	if err != nil {
