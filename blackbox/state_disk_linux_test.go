@@ -1,73 +1,29 @@
 package blackbox
 
 import (
-	"errors"
 	"io/fs"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/andreimerlescu/concert/blackbox/launch"
+	"github.com/andreimerlescu/concert/internal/parts"
 	"github.com/andreimerlescu/concert/internal/rawtest"
 )
-
-// smallDisk mounts a disk of its own, and returns what fills it up and frees
-// it again.
-func smallDisk(t *testing.T) (path string, fill, free func()) {
-	t.Helper()
-	path = t.TempDir()
-	err := syscall.Mount("tmpfs", path, "tmpfs", 0, "mode=0700,size=1m")
-	if errors.Is(err, syscall.EPERM) && os.Getenv("CI") == "" {
-		t.Skip("mounting a disk to fill takes root")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(path, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	ballast := filepath.Join(path, "ballast")
-	fill = func() {
-		t.Helper()
-		f, err := os.Create(ballast)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		for _, size := range []int{4096, 1} {
-			for err = nil; err == nil; {
-				_, err = f.Write(make([]byte, size))
-			}
-			if !errors.Is(err, syscall.ENOSPC) {
-				t.Fatal(err)
-			}
-		}
-	}
-	free = func() {
-		t.Helper()
-		if err := os.Remove(ballast); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return path, fill, free
-}
 
 // TestFullDisk: proxying goes on, nothing is called done that is not on disk,
 // what is there stays, and saving resumes.
 func TestFullDisk(t *testing.T) {
 	o := newOrigin(t)
-	disk, fill, free := smallDisk(t)
-	dir := filepath.Join(disk, "data")
+	disk := parts.SmallDisk(t, "1m")
+	dir := filepath.Join(disk.Path, "data")
 	p := startIn(t, dir, o.Addr(), "-cap", "9", "-history-log", "off")
 	admin(t, p, http.MethodPost, "/_room/cap", `{"cap":7}`, 200)
 	admin(t, p, http.MethodPost, "/_room/abuse", `{"client":"203.0.113.1","permanent":true}`, 200)
 	settings := read(t, dir, "settings.json")
-	fill()
+	disk.Fill()
 
 	if text := admin(t, p, http.MethodPost, "/_room/cap", `{"cap":5}`, 500); !strings.Contains(text, "nothing was changed") {
 		t.Errorf("the cap's error: %s", text)
@@ -95,7 +51,7 @@ func TestFullDisk(t *testing.T) {
 	if !banned(t, p, "203.0.113.2") || banned(t, p, "203.0.113.1") {
 		t.Error("a new process does not know the bans that could not be saved")
 	}
-	free()
+	disk.Free()
 	admin(t, p, http.MethodPost, "/_room/cap", `{"cap":5}`, 200)
 	admin(t, p, http.MethodPost, "/_room/abuse", `{"client":"203.0.113.3","permanent":true}`, 200)
 	if err := syscall.Kill(serving(t, p), syscall.SIGKILL); err != nil {
@@ -162,7 +118,7 @@ func TestModes(t *testing.T) {
 // TestReadOnlyDirectory: Concert serves, and says what it cannot do.
 func TestReadOnlyDirectory(t *testing.T) {
 	o := newOrigin(t)
-	dir, _, _ := smallDisk(t)
+	dir := parts.SmallDisk(t, "1m").Path
 	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 		t.Fatal(err)
 	}

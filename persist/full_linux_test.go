@@ -2,65 +2,20 @@ package persist
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/andreimerlescu/concert/internal/parts"
 	"github.com/andreimerlescu/concert/line"
 )
-
-// smallDisk mounts a disk of its own of so many bytes.
-func smallDisk(t *testing.T, size string) string {
-	t.Helper()
-	path := t.TempDir()
-	err := syscall.Mount("tmpfs", path, "tmpfs", 0, "mode=0700,size="+size)
-	if errors.Is(err, syscall.EPERM) && os.Getenv("CI") == "" {
-		t.Skip("mounting a disk to fill takes root")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(path, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return path
-}
-
-// fillDisk uses up all space, and returns how to free it.
-func fillDisk(t *testing.T, path string) (free func()) {
-	t.Helper()
-	name := filepath.Join(path, "ballast")
-	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, size := range []int{4096, 1} {
-		for err == nil {
-			_, err = f.Write(make([]byte, size))
-		}
-		if !errors.Is(err, syscall.ENOSPC) {
-			t.Fatal(err)
-		}
-		err = nil
-	}
-	_ = f.Close()
-	return func() {
-		if err := os.Remove(name); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // contents reads all files but the ballast.
 func contents(t *testing.T, path string) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
 	for _, name := range strings.Fields(names(t, path)) {
-		if name != "ballast" {
+		if name != parts.Ballast {
 			all[name] = get(t, path, name)
 		}
 	}
@@ -101,12 +56,13 @@ func (w everyWrite) try(t *testing.T, n string) map[string]error {
 // A write that the disk has no room for is an error, changes nothing that was
 // saved, and is made good once there is room.
 func TestFullDisk(t *testing.T) {
-	path := smallDisk(t, "256k")
+	disk := parts.SmallDisk(t, "256k")
+	path := disk.Path
 	w := newEveryWrite(t, path)
 	if failed := w.try(t, "first"); len(failed) > 0 {
 		t.Fatal(failed)
 	}
-	free := fillDisk(t, path)
+	disk.Fill()
 	before := contents(t, path)
 	for range 2 {
 		failed := w.try(t, "second")
@@ -127,7 +83,7 @@ func TestFullDisk(t *testing.T) {
 		t.Error("the settings in memory are not those on disk")
 	}
 
-	free()
+	disk.Free()
 	if err := w.r.file.Sync(); err != nil { // nobody has to ban again
 		t.Error(err)
 	}
@@ -177,12 +133,12 @@ func keys(m map[string]string) (names []string) {
 
 // A full disk cannot keep an old line from being unmarked as clean.
 func TestFullDiskDropsTheCleanMark(t *testing.T) {
-	path := smallDisk(t, "256k")
-	d := openDir(t, path)
+	disk := parts.SmallDisk(t, "256k")
+	d := openDir(t, disk.Path)
 	if err := d.SaveLine(SavedLine{sampleLine(100), true}); err != nil {
 		t.Fatal(err)
 	}
-	fillDisk(t, path)
+	disk.Fill()
 	s, err := d.LoadLine()
 	if err != nil || !s.Clean {
 		t.Fatal(s.Clean, err)
@@ -196,7 +152,7 @@ func TestFullDiskDropsTheCleanMark(t *testing.T) {
 }
 
 func TestReadOnlyDisk(t *testing.T) {
-	path := smallDisk(t, "256k")
+	path := parts.SmallDisk(t, "256k").Path
 	w := newEveryWrite(t, path)
 	if failed := w.try(t, "first"); len(failed) > 0 {
 		t.Fatal(failed)

@@ -1,4 +1,4 @@
 // Package parts finds what tests need from the machine: the real programs that
-// they drive, and addresses for these. A program that is missing skips the test,
-// and fails it under CI=true, where .ci/deps should have seen to it.
+// they drive, addresses for these, and a disk to fill. What is missing skips the
+// test, and fails it under CI=true, where .ci/deps should have seen to it.
 package parts
