@@ -109,12 +109,9 @@ func (e *exchange) appendFraming(b []byte) []byte {
 		return append(strconv.AppendInt(b, n, 10), '\r', '\n')
 	}
 	b = append(b, "Transfer-Encoding: chunked\r\n"...)
-	for i, name := range e.body.trailerNames() {
-		b = append(b, [...]string{"Trailer: ", ", "}[min(i, 1)]...)
-		b = append(b, name...)
-	}
-	if len(e.body.trailer) > 0 {
-		b = append(b, '\r', '\n')
+	if names := e.body.trailerNames(); len(names) > 0 {
+		b = append(b, "Trailer: "...)
+		b = append(append(b, strings.Join(names, ", ")...), '\r', '\n')
 	}
 	return b
 }
