@@ -26,19 +26,9 @@ func FuzzRequest(f *testing.F) {
 	f.Add([]byte("OPTIONS * HTTP/1.1\r\nHost: x\r\nCookie: room_ticket=1; a=\"b c\"\r\nTE: trailers, gzip\r\n\r\n"), false)
 	f.Add([]byte("GET /\" HTTP/1.0\r\nHost: [::1%25a]:80\r\nUpgrade: websocket\r\nConnection: upgrade\r\nContent-Length: 3\r\n\r\nabc"), true)
 	f.Add([]byte("GET /a HTTP/1.1\r\nX: y HTTP/1.1\r\nHost: x\r\n\r\n"), true)
-	p, err := New(Config{Upstream: &url.URL{Scheme: "http", Host: "origin.example"}, PreserveHost: true, ClientProtoHeader: "X-Proto"})
-	if err != nil {
-		f.Fatal(err)
-	}
+	p := newFuzzed(f)
 	f.Fuzz(func(t *testing.T, raw []byte, second bool) {
-		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(raw)))
-		if err != nil {
-			t.Skip()
-		}
-		if second { // HTTP/2 lets more bytes into a path than a request line holds
-			r.ProtoMajor, r.ProtoMinor = 2, 0
-			r.RequestURI = strings.ReplaceAll(r.RequestURI, "!", " ")
-		}
+		r := readFuzzed(t, raw, second)
 		target, err := p.admissible(r)
 		if err != nil {
 			return
@@ -58,6 +48,31 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
+// newFuzzed is the proxy that strangers' requests are put through.
+func newFuzzed(f *testing.F) *Proxy {
+	f.Helper()
+	p, err := New(Config{Upstream: &url.URL{Scheme: "http", Host: "origin.example"}, PreserveHost: true, ClientProtoHeader: "X-Proto"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	return p
+}
+
+// readFuzzed is the request that bytes are to net/http's server, over HTTP/2 if
+// second says so: that lets more bytes into a path than a request line holds.
+func readFuzzed(t *testing.T, raw []byte, second bool) *http.Request {
+	t.Helper()
+	r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(raw)))
+	if err != nil {
+		t.Skip()
+	}
+	if second {
+		r.ProtoMajor, r.ProtoMinor = 2, 0
+		r.RequestURI = strings.ReplaceAll(r.RequestURI, "!", " ")
+	}
+	return r
+}
+
 // FuzzOwnRequest is the same for what our own client sends, which has the
 // target as it was in any case.
 func FuzzOwnRequest(f *testing.F) {
@@ -65,19 +80,9 @@ func FuzzOwnRequest(f *testing.F) {
 	f.Add([]byte("POST http://other/p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTrailer: A, B\r\n\r\n2\r\nhi\r\n0\r\nA: 1\r\n\r\n"), true)
 	f.Add([]byte("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"), false)
 	f.Add([]byte("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nX: a\rb\r\n\r\n"), false)
-	p, err := New(Config{Upstream: &url.URL{Scheme: "http", Host: "origin.example"}, PreserveHost: true, ClientProtoHeader: "X-Proto"})
-	if err != nil {
-		f.Fatal(err)
-	}
+	p := newFuzzed(f)
 	f.Fuzz(func(t *testing.T, raw []byte, second bool) {
-		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(raw)))
-		if err != nil {
-			t.Skip()
-		}
-		if second {
-			r.ProtoMajor, r.ProtoMinor = 2, 0
-			r.RequestURI = strings.ReplaceAll(r.RequestURI, "!", " ")
-		}
+		r := readFuzzed(t, raw, second)
 		target, err := p.admissible(r)
 		if err != nil {
 			return

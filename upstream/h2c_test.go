@@ -112,10 +112,11 @@ func TestH2CAnswersArriveAsSent(t *testing.T) {
 	}
 }
 
-// A WebSocket goes by HTTP/1.1, the only way most origins take one.
-func TestWebSocketToH2COrigin(t *testing.T) {
-	s := newSite(t, newH2COrigin(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.ProtoMajor != 1 {
+// echoFour serves a WebSocket that sends back the first four bytes, and answers
+// other requests with the protocol that they came by.
+func echoFour(t *testing.T) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Upgrade") == "" {
 			_, _ = io.WriteString(w, r.Proto)
 			return
 		}
@@ -127,7 +128,12 @@ func TestWebSocketToH2COrigin(t *testing.T) {
 		defer func() { _ = conn.Close() }()
 		_, _ = io.WriteString(conn, switching)
 		_, _ = io.CopyN(conn, rw, 4)
-	}))
+	}
+}
+
+// A WebSocket goes by HTTP/1.1, the only way most origins take one.
+func TestWebSocketToH2COrigin(t *testing.T) {
+	s := newSite(t, newH2COrigin(t, echoFour(t)))
 	c := s.open()
 	c.Send("ping")
 	if got, err := c.ReadAll(); got != "ping" || err != nil {

@@ -58,28 +58,22 @@ func TestStreamsEndAtStop(t *testing.T) {
 		}
 		<-fromClient
 	})
-	t.Run("events", func(t *testing.T) {
-		s := newSite(t, origin.Addr())
-		c := rawtest.Dial(t, s.addr)
-		c.Send("GET /stream/events HTTP/1.1\r\nHost: x\r\n\r\n")
-		c.ReadHead()
-		c.ReadFull(len("9\r\ndata: 1\n\n\r\n"))
-		stop(s)
-		if got := c.ReadFull(5); got != "0\r\n\r\n" {
-			t.Errorf("client got %q", got)
-		}
-	})
-	t.Run("events on any path", func(t *testing.T) {
-		s := newSite(t, origin.Addr())
-		c := rawtest.Dial(t, s.addr)
-		c.Send("GET /page HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n")
-		c.ReadHead()
-		c.ReadFull(len("9\r\ndata: 1\n\n\r\n"))
-		stop(s)
-		if got := c.ReadFull(5); got != "0\r\n\r\n" {
-			t.Errorf("client got %q", got)
-		}
-	})
+	for name, request := range map[string]string{
+		"events":             "GET /stream/events HTTP/1.1\r\nHost: x\r\n\r\n",
+		"events on any path": "GET /page HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, origin.Addr())
+			c := rawtest.Dial(t, s.addr)
+			c.Send(request)
+			c.ReadHead()
+			c.ReadFull(len("9\r\ndata: 1\n\n\r\n"))
+			stop(s)
+			if got := c.ReadFull(5); got != "0\r\n\r\n" {
+				t.Errorf("client got %q", got)
+			}
+		})
+	}
 	t.Run("later ones", func(t *testing.T) {
 		s := newSite(t, origin.Addr())
 		stop(s)

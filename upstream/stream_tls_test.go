@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -12,20 +11,7 @@ import (
 // TestWebSocketToHTTP2Origin: an origin that prefers HTTP/2 is asked on
 // HTTP/1.1 for what only that can do.
 func TestWebSocketToHTTP2Origin(t *testing.T) {
-	origin := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Upgrade") == "" {
-			_, _ = io.WriteString(w, r.Proto)
-			return
-		}
-		conn, rw, err := http.NewResponseController(w).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer func() { _ = conn.Close() }()
-		_, _ = io.WriteString(conn, switching)
-		_, _ = io.CopyN(conn, rw, 4)
-	}))
+	origin := httptest.NewUnstartedServer(echoFour(t))
 	origin.EnableHTTP2 = true
 	origin.StartTLS()
 	defer origin.Close()
