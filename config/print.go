@@ -14,8 +14,8 @@ import (
 )
 
 // WriteCheck writes every setting with the value in force, its source, and
-// whether changing it takes a restart, then certificates and the warnings. Secrets are shown as
-// set or unset, and credentials in URLs are replaced.
+// whether changing it takes a restart, then certificates and the warnings.
+// Secrets are shown as set or unset, and credentials in URLs are replaced.
 func WriteCheck(w io.Writer, l *Loaded) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "SETTING\tVALUE\tSOURCE\tCHANGES")

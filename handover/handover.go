@@ -45,9 +45,9 @@ type Plan struct {
 	// Thaw undoes Freeze, also one that failed, when the successor did not
 	// take over.
 	Thaw func()
-	// InFlight tells how much may be at the origin from now on. It never
-	// rises after Freeze. It is called every few
-	// milliseconds after Freeze, until Close or the end of the process.
+	// InFlight tells how much may be at the origin from now on, which never
+	// rises after Freeze. It is called every few milliseconds from Freeze on,
+	// until Close or the end of the process.
 	InFlight func() InFlight
 }
 

@@ -82,7 +82,7 @@ type Stats struct {
 	ReturnedTotal uint64 // tickets put back after a crash
 }
 
-// Occupant is one ticket in a Listing.
+// Occupant is one ticket as operators see it.
 type Occupant struct {
 	Place    Place
 	Client   netip.Prefix

@@ -41,7 +41,7 @@ type SavedTicket struct {
 	// owner is on the way back.
 	AtDoor bool
 	// PollAfter is how long after LastSeen the owner was expected to ask again,
-	// in milliseconds; 0: not known.
+	// to the millisecond; 0: not known.
 	PollAfter time.Duration
 }
 

@@ -24,8 +24,8 @@
 // A damaged file is never taken for an empty one, and never overwritten: a
 // damaged settings.json, bans.json or rooms.json is an error that should stop the
 // start, a damaged queue.snapshot or rooms.state is set aside with .bad after
-// its name. A single entry of
-// bans.json that cannot be read is reported and carried along.
+// its name. A single entry of bans.json that cannot be read is reported and
+// carried along.
 //
 // # When the disk fails
 //

@@ -151,7 +151,7 @@ func parseFields(block string, h http.Header) error {
 	return nil
 }
 
-// framings of a body.
+// framing is how the end of a body is told.
 type framing uint8
 
 const (

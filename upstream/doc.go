@@ -10,12 +10,12 @@
 // named in Connection included; Concert's own cookies and headers go; the
 // forwarding headers are written by the trust rule of package clientip; Host
 // is the visitor's or the origin's, as configured; the upstream's path is put
-// in front of the target. Towards the visitor: the hop-by-hop fields go, and
-// the visit's response editors have their say, and fields with which the origin
+// in front of the target. Towards the visitor: the hop-by-hop fields go, the
+// visit's response editors have their say, and fields with which the origin
 // speaks to Concert go. The request target, every other header value, bodies,
-// trailers and informational answers pass as they came.
-// The limits of net/http apply: header names are written in canonical case, in
-// no particular order, and the reason phrase is the standard one.
+// trailers and informational answers pass as they came. The limits of net/http
+// apply: header names are written in canonical case, in no particular order,
+// and the reason phrase is the standard one.
 //
 // # Time
 //
@@ -41,12 +41,12 @@
 // # Two ways to the origin
 //
 // An https origin, which may speak HTTP/2, and an h2c origin, which does, are
-// reached through net/http's Transport. For an http origin there is a client of our own, since of what the
-// Transport costs most is handing each request to two goroutines and back. Ours
-// does the whole exchange on the goroutine that serves the visitor; only a
-// request body gets one of its own, so that an answer can come before it is
-// sent. The target leaves byte for byte; net/http must percent-encode odd bytes
-// behind a leading "//".
+// reached through net/http's Transport. For an http origin there is a client of
+// our own, since of what the Transport costs most is handing each request to two
+// goroutines and back. Ours does the whole exchange on the goroutine that serves
+// the visitor; only a request body gets one of its own, so that an answer can
+// come before it is sent. The target leaves byte for byte; net/http must
+// percent-encode odd bytes behind a leading "//".
 //
 // The client reads answers strictly. Lengths that disagree, a length beside
 // chunks, encodings other than chunked, bare LFs, folded lines and control

@@ -147,10 +147,9 @@ func sign(s jose.Signer, claims any) (string, error) {
 }
 
 // verify checks signature, header and registered claims; an empty audience is
-// not checked. Only EdDSA is ever
-// tried, and only with the key that the header names: a token that says "none",
-// or is signed with a public key as if it were a secret, is no better than any
-// other text.
+// not checked. Only EdDSA is ever tried, and only with the key that the header
+// names: a token that says "none", or is signed with a public key as if it were a
+// secret, is no better than any other text.
 func verify(set *jose.JSONWebKeySet, raw string, kind jose.ContentType, into any, claims *jwt.Claims, audience string, now time.Time) error {
 	if len(raw) > MaxToken {
 		return fmt.Errorf("%w: it is longer than %d bytes", ErrInvalid, MaxToken)

@@ -16,12 +16,14 @@ const (
 	pollShare      = 0.6
 	pollsPerSecond = 500
 	minPoll        = time.Second
-	calmShare      = 0.05                   // nobody asks more often than this share of the time to the turn,
-	calmPoll       = 5 * time.Second        // as long as that is below this
-	lateBy         = 200 * time.Millisecond // on the way, before a visitor is late
-	idlePoll       = 2 * time.Second        // the least while nobody is let in
-	maxPoll        = 90 * time.Second
-	jitterBy       = 0.1
+	// Nobody asks again before calmShare of the time to the turn is over, or
+	// calmPoll if that is less.
+	calmShare = 0.05
+	calmPoll  = 5 * time.Second
+	lateBy    = 200 * time.Millisecond // on the way, before a visitor is late
+	idlePoll  = 2 * time.Second        // the least while nobody is let in
+	maxPoll   = 90 * time.Second
+	jitterBy  = 0.1
 
 	// maxHorizon bounds how far ahead of the turn somebody is called whose
 	// own pace is slow, and how much longer a request may stand at the door.

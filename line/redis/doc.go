@@ -1,7 +1,7 @@
 // Package redisline is one waiting line for many instances, kept in Redis or
 // Valkey.
 //
-//	l := redisline.New(redisline.Options{Client: c, Room: "shop", Instance: "a", Settings: s})
+//	l := redisline.New(redisline.Options{Conn: c, Room: "shop", Instance: "a", Settings: s})
 //	go l.Run(ctx)
 //	go line.Drive(ctx, l)
 //	d, err := l.Enter(ctx, time.Now(), line.Entry{Client: key, MayHold: true})
@@ -49,6 +49,6 @@
 // Policy.Inflow asks for each admission. What a call does for one ticket is
 // O(log n), and it handles at most 256 others; it reads all instances, all pages
 // that one had which is lost, and all that is at the door while an instance
-// there is mute. Places are told exactly, save after a
-// loss of the room, when they are estimates until everybody is back.
+// there is mute. Places are told exactly, save after a loss of the room, when
+// they are estimates until everybody is back.
 package redisline

@@ -9,9 +9,9 @@
 //
 // The stage sets the visit's class from its canonical path: one of Concert's
 // own paths, a listed one, or else a page. It sets the inline room that host and
-// path are in, and the protocol family, by
-// which a pass's share of the asset tier is measured, from what a trusted
-// proxy says about its client, or else from the connection itself.
+// path are in, and the protocol family, by which a pass's share of the asset
+// tier is measured, from what a trusted proxy says about its client, or else
+// from the connection itself.
 //
 // # What it turns away
 //

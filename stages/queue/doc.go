@@ -14,9 +14,9 @@
 //   - a program gets JSON, 429, and a place, as does a script's own fetch;
 //   - a form from a browser is held at the door, and otherwise told that
 //     nothing was sent: a waiting page would swallow it;
-//   - a part of a page (an image, a socket, a preflight not seen before) is held at the door
-//     and otherwise refused: it cannot show a page, and a place for it would be
-//     one that nobody comes to claim;
+//   - a part of a page (an image, a socket, a preflight not seen before) is held
+//     at the door and otherwise refused: it cannot show a page, and a place for
+//     it would be one that nobody comes to claim;
 //   - a HEAD, a prefetch, a prerender, and a robot that fetches previews or sees
 //     whether the site is up is admitted or refused, never held;
 //   - a search crawler is told to come back later (Config.CrawlerAnswer);
@@ -47,8 +47,9 @@
 // # Concurrency and limits
 //
 // A Stage is safe for concurrent use. Apply exchanges its settings as a whole,
-// and each visit goes by those it began with. A Stage starts no goroutines: a request at the door waits in its own, for the line, its client
-// or its time limit, whichever comes first. A poll allocates nothing.
+// and each visit goes by those it began with. A Stage starts no goroutines: a
+// request at the door waits in its own, for the line, its client or its time
+// limit, whichever comes first. A poll allocates nothing.
 //
 // Over HTTP/1 a client's leaving shows only once its request body is read. Up
 // to pipeline.MaxHeldBody bytes are therefore read before a request stands at

@@ -60,8 +60,9 @@ func (s *settings) identify(q *visit) error {
 	return nil
 }
 
-// chooseTicket returns the authentic ticket of the request, and how it came. When a browser
-// sends several (set under another path or domain once), the one in line wins.
+// chooseTicket returns the authentic ticket of the request, and how it came.
+// When a browser sends several (set under another path or domain once), the one
+// in line wins.
 func (s *settings) chooseTicket(q *visit) (chosen line.Ticket, came string, err error) {
 	found := 0
 	for value := range cookies.Each(q.R.Header, s.ticketCookie) {
