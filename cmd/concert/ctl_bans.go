@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"text/tabwriter"
 
+	"github.com/andreimerlescu/concert/abuse/api"
 	"github.com/andreimerlescu/concert/portal"
 )
 
@@ -50,15 +51,19 @@ func (c *ctl) ban(args []string) error {
 	if done, err := c.call(http.MethodPost, "/api/bans", order, &out); done || err != nil {
 		return err
 	}
-	until := "permanently"
-	if out.Until != nil {
-		until = "until " + *out.Until
-	}
-	c.say("%s is banned %s; %d removed from the line", out.Client, until, out.Dropped)
+	c.say("%s is banned %s; %d removed from the line", out.Client, howLong(out.Ban), out.Dropped)
 	for _, p := range out.ExemptWithin {
 		c.say("%s inside it stays reachable", p)
 	}
 	return nil
+}
+
+// howLong says how long a ban holds.
+func howLong(b api.Ban) string {
+	if b.Until == nil {
+		return "permanently"
+	}
+	return "until " + *b.Until
 }
 
 func (c *ctl) unban(args []string) error {

@@ -54,11 +54,7 @@ func (c *ctl) find(who string) error {
 		c.say("%s  %s  place %d\n  %s", v.ID, v.Client, v.Position, v.Why)
 	}
 	for _, b := range f.Bans {
-		until := "permanently"
-		if b.Until != nil {
-			until = "until " + *b.Until
-		}
-		c.say("%s is banned %s", b.Client, until)
+		c.say("%s is banned %s", b.Client, howLong(b))
 	}
 	switch {
 	case f.Problem != "":

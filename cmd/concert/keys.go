@@ -104,20 +104,16 @@ func publicKeys(path string, now time.Time, stdout io.Writer) error {
 	return json.NewEncoder(stdout).Encode(ring.Keys(now))
 }
 
-// makeSecrets makes what deploy/ gives its containers. The directory is for its
-// owner alone; the files in it can be read by all, because a container's user
-// is somebody else.
-func makeSecrets(dir string, now time.Time, stdout io.Writer) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	if err := os.Chmod(dir, 0o700); err != nil {
-		return err
-	}
-	for _, s := range []struct {
-		name string
-		make func() ([]byte, error)
-	}{
+// secretFile is a file that makeSecrets makes.
+type secretFile struct {
+	name string
+	make func() ([]byte, error)
+}
+
+// secretFiles are those of a directory, in the order in which some are made of
+// others.
+func secretFiles(dir string, now time.Time) []secretFile {
+	return []secretFile{
 		{"signing_keys.json", func() ([]byte, error) { return freshKeys(now) }},
 		{"admin_token", func() ([]byte, error) { return hexSecret(), nil }},
 		{"session_key", func() ([]byte, error) { return hexSecret(), nil }},
@@ -128,13 +124,26 @@ func makeSecrets(dir string, now time.Time, stdout io.Writer) error {
 			return filled(dir, "CONCERT_ADMIN_TOKEN=%s\nCONCERT_ADMIT_SECRET=%s\nCONCERT_REDIS_URL=redis://:%s@redis:6379/0\n", "admin_token", "admit_secret", "redis_password")
 		}},
 		{"target.env", func() ([]byte, error) { return filled(dir, "SESSION_KEY=%s\n", "session_key") }},
-	} {
-		path := filepath.Join(dir, s.name)
+	}
+}
+
+// makeSecrets makes what deploy/ gives its containers. The directory is for its
+// owner alone; the files in it can be read by all, because a container's user
+// is somebody else.
+func makeSecrets(dir string, now time.Time, stdout io.Writer) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return err
+	}
+	for _, file := range secretFiles(dir, now) {
+		path := filepath.Join(dir, file.name)
 		if _, err := os.Stat(path); err == nil {
 			fmt.Fprintln(stdout, "kept", path)
 			continue
 		}
-		text, err := s.make()
+		text, err := file.make()
 		if err != nil {
 			return err
 		}
