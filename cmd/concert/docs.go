@@ -13,10 +13,10 @@ import (
 	"github.com/andreimerlescu/concert/portal"
 )
 
-// docs rewrites what the documentation takes from the program's tables, below
+// runDocs rewrites what the documentation takes from the program's tables, below
 // the directory given (the repository's root). With -check it changes nothing
 // and fails when a file is out of date.
-func docs(_ context.Context, args, _ []string, _, stderr io.Writer) int {
+func runDocs(_ context.Context, args, _ []string, _, stderr io.Writer) int {
 	checkOnly := len(args) == 2 && args[0] == "-check"
 	if len(args) != 1 && !checkOnly {
 		fmt.Fprintln(stderr, "usage: concert docs [-check] DIRECTORY")

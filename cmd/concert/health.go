@@ -21,11 +21,11 @@ const (
 	maxHealth     = 4 << 10 // bytes of an answer that are read
 )
 
-// health is the subcommand that asks a Concert on this machine whether it is
+// runHealth is the subcommand that asks a Concert on this machine whether it is
 // alive, for containers without curl and for the installer. It takes the flags
 // and variables of the one it asks, and finds the address and the protocol in
 // them; "gate" before them asks for off-site rooms.
-func health(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
+func runHealth(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
 	rooms := len(args) > 0 && args[0] == "gate"
 	if rooms {
 		args = args[1:]

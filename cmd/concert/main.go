@@ -76,14 +76,14 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		{"check", check},
+		{"check", runCheck},
 		{"ctl", runCtl},
 		{"demo", runDemo},
-		{"docs", docs},
+		{"docs", runDocs},
 		{"gate", runGate},
-		{"health", health},
+		{"health", runHealth},
 		{"keys", runKeys},
-		{"page", writePage},
+		{"page", runPage},
 		{"target-demo", runTarget},
 	}
 }
@@ -124,8 +124,8 @@ func load(from config.Sources, stdout, stderr io.Writer) (*config.Loaded, int) {
 	return loaded, exitOK
 }
 
-// check is the subcommand that prints the effective configuration.
-func check(_ context.Context, args, environ []string, stdout, stderr io.Writer) int {
+// runCheck is the subcommand that prints the effective configuration.
+func runCheck(_ context.Context, args, environ []string, stdout, stderr io.Writer) int {
 	loaded, status := load(sources(args, environ), stdout, stderr)
 	if loaded == nil {
 		return status

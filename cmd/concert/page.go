@@ -12,9 +12,9 @@ import (
 	"github.com/andreimerlescu/concert/stages/queue/page"
 )
 
-// writePage is the subcommand that writes the built-in waiting page to a file,
+// runPage is the subcommand that writes the built-in waiting page to a file,
 // as a starting point for one's own. It never writes over a file.
-func writePage(_ context.Context, args, _ []string, stdout, stderr io.Writer) int {
+func runPage(_ context.Context, args, _ []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("concert page", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {

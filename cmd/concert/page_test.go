@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// runPage runs the subcommand and returns its exit status and what it said.
-func runPage(t *testing.T, args ...string) (status int, stdout, stderr string) {
+// callPage runs the subcommand and returns its exit status and what it said.
+func callPage(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, problems bytes.Buffer
 	status = run(t.Context(), append([]string{"page"}, args...), nil, &out, &problems)
@@ -18,7 +18,7 @@ func runPage(t *testing.T, args ...string) (status int, stdout, stderr string) {
 
 func TestPageWritesAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "page.html")
-	if status, _, problems := runPage(t, "-lang", "de", path); status != exitOK || problems != "" {
+	if status, _, problems := callPage(t, "-lang", "de", path); status != exitOK || problems != "" {
 		t.Fatalf("status %d: %s", status, problems)
 	}
 	html, err := os.ReadFile(path)
@@ -30,28 +30,28 @@ func TestPageWritesAFile(t *testing.T) {
 			t.Errorf("the page lacks %s", want)
 		}
 	}
-	status, _, problems := runPage(t, path)
+	status, _, problems := callPage(t, path)
 	if again, _ := os.ReadFile(path); status != exitFailed || !strings.Contains(problems, "exists") || !bytes.Equal(again, html) {
 		t.Errorf("over a file: status %d, %s", status, problems)
 	}
 }
 
 func TestPageOnStandardOutput(t *testing.T) {
-	if status, html, _ := runPage(t, "-"); status != exitOK || !strings.Contains(html, "You are in line") {
+	if status, html, _ := callPage(t, "-"); status != exitOK || !strings.Contains(html, "You are in line") {
 		t.Errorf("status %d, %.100s", status, html)
 	}
 }
 
 func TestPageUsage(t *testing.T) {
 	for _, args := range [][]string{nil, {"a", "b"}, {"-lang", "xx", "a"}, {"-nonsense"}} {
-		if status, _, problems := runPage(t, args...); status != exitUsage || !strings.Contains(problems, "usage: concert page") {
+		if status, _, problems := callPage(t, args...); status != exitUsage || !strings.Contains(problems, "usage: concert page") {
 			t.Errorf("%q: status %d, %s", args, status, problems)
 		}
 	}
-	if _, _, problems := runPage(t, "-lang", "xx", "a"); !strings.HasPrefix(problems, `concert page: -lang "xx"`) {
+	if _, _, problems := callPage(t, "-lang", "xx", "a"); !strings.HasPrefix(problems, `concert page: -lang "xx"`) {
 		t.Errorf("unknown language: %s", problems)
 	}
-	if status, _, problems := runPage(t, "-help"); status != exitOK || !strings.Contains(problems, "zh-Hans") {
+	if status, _, problems := callPage(t, "-help"); status != exitOK || !strings.Contains(problems, "zh-Hans") {
 		t.Errorf("-help: status %d, %s", status, problems)
 	}
 }
