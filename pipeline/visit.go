@@ -68,51 +68,6 @@ type hold struct {
 	token uint64
 }
 
-// Pass is what the visit's admission pass turned out to be.
-type Pass struct {
-	State PassState
-	ID    [16]byte // valid when State is PassValid or PassExpired
-}
-
-// PassState classifies an admission pass.
-type PassState uint8
-
-// The states, from no pass to a good one.
-const (
-	PassMissing PassState = iota
-	PassStale             // signed with a key that is not ours (any more)
-	PassForged            // a bad signature
-	PassExpired           // authentic, but over
-	PassValid
-)
-
-// Family is the client's HTTP protocol family; browsers use a connection very
-// differently on each.
-type Family uint8
-
-const (
-	HTTP1 Family = iota // HTTP/1.0 and HTTP/1.1
-	HTTP2               // HTTP/2 and HTTP/3
-)
-
-// Strike names an act that counts against a client.
-type Strike uint8
-
-// The acts.
-const (
-	StrikeForgedPass Strike = iota
-	StrikeAdminToken        // a wrong admin token
-	StrikeUserPool          // the per-pass asset pool is exhausted
-	StrikeChurn             // queued without an authentic ticket
-	StrikeResets            // a connection's requests were taken back en masse
-	NumStrikes
-)
-
-var strikeNames = [NumStrikes]string{"forged-pass", "admin-token", "user-pool", "churn", "resets"}
-
-// String returns the strike's name as metrics print it.
-func (s Strike) String() string { return strikeNames[s] }
-
 // Hold has token given back to from exactly once, last held first, after the
 // response was delivered. It panics when more than MaxHolds are held.
 func (v *Visit) Hold(from Releaser, token uint64) {
