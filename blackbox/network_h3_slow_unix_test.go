@@ -20,13 +20,21 @@ import (
 	"github.com/andreimerlescu/concert/internal/rawtest"
 )
 
-// TestHTTP3CarriesAsSent: over QUIC, too, the origin and the client see each
-// other's bytes.
-func TestHTTP3CarriesAsSent(t *testing.T) {
-	t.Parallel()
-	const size = 3 << 20
-	large := bytes.Repeat([]byte("0123456789abcdef"), size/16)
-	origin := rawtest.NewOrigin(t, func(x *rawtest.Exchange) {
+// answersAsSent are what an origin answers on some paths, byte for byte.
+var answersAsSent = map[string]string{
+	"/trailers": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n2\r\nhi\r\n0\r\nX-Sum: abc\r\n\r\n",
+	"/hints":    "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+	"/304":      "HTTP/1.1 304 Not Modified\r\nEtag: \"x\"\r\n\r\n",
+	"/head":     "HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\n",
+	"/hops": "HTTP/1.1 200 OK\r\nConnection: X-Gone\r\nX-Gone: 1\r\nKeep-Alive: timeout=5\r\nX-Kept: 1\r\n" +
+		"Set-Cookie: a=1\r\nSet-Cookie: b=2\r\nContent-Length: 0\r\n\r\n",
+	"/cut": "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart",
+}
+
+// answerAsSent gives those answers, a large body on /large, and back what was
+// sent on any other path.
+func answerAsSent(large []byte) func(*rawtest.Exchange) {
+	return func(x *rawtest.Exchange) {
 		body, err := x.ReadBody()
 		if err != nil {
 			x.Close()
@@ -34,26 +42,26 @@ func TestHTTP3CarriesAsSent(t *testing.T) {
 		}
 		_, rest, _ := strings.Cut(x.Request.Line, " ")
 		path, _, _ := strings.Cut(rest, " ")
-		switch path {
-		case "/trailers":
-			x.Write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n2\r\nhi\r\n0\r\nX-Sum: abc\r\n\r\n")
-		case "/hints":
-			x.Write("HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-		case "/304":
-			x.Write("HTTP/1.1 304 Not Modified\r\nEtag: \"x\"\r\n\r\n")
-		case "/head":
-			x.Write("HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\n")
-		case "/hops":
-			x.Write("HTTP/1.1 200 OK\r\nConnection: X-Gone\r\nX-Gone: 1\r\nKeep-Alive: timeout=5\r\nX-Kept: 1\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nContent-Length: 0\r\n\r\n")
-		case "/cut":
-			x.Write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart")
-			x.Close()
-		case "/large":
-			x.Write(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", size, large))
-		default:
+		if path == "/large" {
+			body = large
+		}
+		if answer, known := answersAsSent[path]; known {
+			x.Write(answer)
+		} else {
 			x.Write(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
 		}
-	})
+		if path == "/cut" {
+			x.Close()
+		}
+	}
+}
+
+// TestHTTP3CarriesAsSent: over QUIC, too, the origin and the client see each
+// other's bytes.
+func TestHTTP3CarriesAsSent(t *testing.T) {
+	t.Parallel()
+	large := bytes.Repeat([]byte("0123456789abcdef"), 3<<20/16)
+	origin := rawtest.NewOrigin(t, answerAsSent(large))
 	p := startSecure(t, origin.Addr(), "-http3", "-cap", "20")
 	v := p.overQUIC(t, "127.0.0.5")
 	ask := func(method, path string, body io.Reader) (*http.Response, []byte, error) {

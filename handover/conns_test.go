@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/andreimerlescu/concert/internal/allocs"
+	"github.com/andreimerlescu/concert/internal/rawtest"
 )
 
 // A connection that was accepted before the shutdown gets its answer.
@@ -47,14 +48,11 @@ func TestShutdownServesFreshConnections(t *testing.T) {
 	}
 	done := make(chan error)
 	go func() { done <- conns.Shutdown(context.Background()) }() // ends when the connection does
-	for {
+	rawtest.Until(t, "Shutdown waits", func() bool {
 		conns.mu.Lock()
-		waiting := conns.empty != nil
-		conns.mu.Unlock()
-		if waiting {
-			break
-		}
-	}
+		defer conns.mu.Unlock()
+		return conns.empty != nil
+	})
 	if _, err := c.Write([]byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n")); err != nil {
 		t.Fatal(err)
 	}
