@@ -120,30 +120,39 @@ var tierRequests = map[string][]string{
 // TestChainIsAppendedToOnce: applications count hops from the right, so each
 // tier adds exactly one, in one line.
 func TestChainIsAppendedToOnce(t *testing.T) {
-	o := newOrigin(t)
-	p := start(t, o.Addr(), tierArgs...)
-	v := newVisitor(t, p)
-	v.page("/page")
-	pass := "Cookie: concert_admit=" + v.cookie("concert_admit")
-	tests := []struct {
-		peer string
-		sent []string
-		want string
-	}{
+	checkClaims(t, "X-Forwarded-For", []claim{
 		{trusted, []string{"198.51.100.1, 203.0.113.9"}, "198.51.100.1, 203.0.113.9, 127.0.0.1"},
 		{trusted, []string{"198.51.100.1", "203.0.113.9"}, "198.51.100.1, 203.0.113.9, 127.0.0.1"},
 		{trusted, nil, "127.0.0.1"},
 		{stranger, []string{"198.51.100.1, 203.0.113.9"}, "127.0.0.2"},
 		{stranger, nil, "127.0.0.2"},
-	}
+	}, func(got string, c claim) bool { return got == c.want })
+}
+
+// claim is what a peer says in lines of a field, and what the origin is to be
+// told of it.
+type claim struct {
+	peer string
+	sent []string
+	want string
+}
+
+// checkClaims makes each claim on every tier. The origin must get one line, of
+// which good decides.
+func checkClaims(t *testing.T, field string, claims []claim, good func(got string, c claim) bool) {
+	t.Helper()
+	o := newOrigin(t)
+	p := start(t, o.Addr(), tierArgs...)
+	v := newVisitor(t, p)
+	v.page("/page")
 	for tier, request := range tierRequests {
-		for _, tt := range tests {
-			lines := append(append([]string{}, request...), "Host: site.test", pass)
-			for _, chain := range tt.sent {
-				lines = append(lines, "X-Forwarded-For: "+chain)
+		for _, c := range claims {
+			lines := append(append([]string{}, request...), "Host: site.test", "Cookie: concert_admit="+v.cookie("concert_admit"))
+			for _, value := range c.sent {
+				lines = append(lines, field+": "+value)
 			}
-			if got := forwarded(t, o, p, tt.peer, lines).Values("X-Forwarded-For"); len(got) != 1 || got[0] != tt.want {
-				t.Errorf("%s from %s with %q: the origin got %q, want %q", tier, tt.peer, tt.sent, got, tt.want)
+			if got := forwarded(t, o, p, c.peer, lines).Values(field); len(got) != 1 || !good(got[0], c) {
+				t.Errorf("%s from %s with %q: the origin got %q, want %q", tier, c.peer, c.sent, got, c.want)
 			}
 		}
 	}
@@ -164,34 +173,15 @@ func forwarded(t *testing.T, o *origin, p *launch.Process, peer string, lines []
 // TestSchemeSurvives: an application that is told the wrong scheme redirects
 // for ever.
 func TestSchemeSurvives(t *testing.T) {
-	o := newOrigin(t)
-	p := start(t, o.Addr(), tierArgs...)
-	v := newVisitor(t, p)
-	v.page("/page")
-	pass := "Cookie: concert_admit=" + v.cookie("concert_admit")
-	tests := []struct {
-		peer string
-		sent []string
-		want string
-	}{
+	checkClaims(t, "X-Forwarded-Proto", []claim{
 		{trusted, []string{"https"}, "https"},
 		{trusted, []string{"https", "https"}, "https"},
 		{trusted, []string{"https, http"}, "https"},
 		{trusted, nil, "http"},
 		{stranger, []string{"https"}, "http"},
-	}
-	for tier, request := range tierRequests {
-		for _, tt := range tests {
-			lines := append(append([]string{}, request...), "Host: site.test", pass)
-			for _, scheme := range tt.sent {
-				lines = append(lines, "X-Forwarded-Proto: "+scheme)
-			}
-			got := forwarded(t, o, p, tt.peer, lines).Values("X-Forwarded-Proto")
-			if len(got) != 1 || strings.Split(got[0], ",")[0] != tt.want || strings.Count(got[0], ",") > strings.Count(strings.Join(tt.sent, ""), ",") {
-				t.Errorf("%s from %s with %q: the origin got %q, want %q", tier, tt.peer, tt.sent, got, tt.want)
-			}
-		}
-	}
+	}, func(got string, c claim) bool {
+		return strings.Split(got, ",")[0] == c.want && strings.Count(got, ",") <= strings.Count(strings.Join(c.sent, ""), ",")
+	})
 }
 
 // TestStrangersSayNothingOfTheRequest: whatever a stranger claims about where
