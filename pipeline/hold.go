@@ -12,6 +12,9 @@ import (
 // while the request waits.
 const MaxHeldBody = 64 << 10
 
+// heldBodyTime is how long a client may take to send that much.
+const heldBodyTime = 10 * time.Second
+
 // HidesLeaving reports whether net/http would not notice that the client hung
 // up: over HTTP/1 it watches the connection only once the body has been read.
 // A body that waits for 100 Continue is not there to be read, and one longer
@@ -34,11 +37,11 @@ func (v *Visit) BodyInMemory() bool {
 // HoldBody reads up to [MaxHeldBody] bytes of the body into memory, so that
 // the client's leaving shows and a slow sender spends its own time instead of
 // a slot's. A longer body is continued from the connection. The error is
-// os.ErrDeadlineExceeded when the body takes longer than within; any other
+// os.ErrDeadlineExceeded when the body takes longer than ten seconds; any other
 // means that it will not come.
-func (v *Visit) HoldBody(within time.Duration) error {
+func (v *Visit) HoldBody() error {
 	control := http.NewResponseController(v.W)
-	_ = control.SetReadDeadline(time.Now().Add(within)) // not every writer can; then the server's own limits stand
+	_ = control.SetReadDeadline(time.Now().Add(heldBodyTime)) // not every writer can; then the server's own limits stand
 	body := v.R.Body
 	read, err := io.ReadAll(io.LimitReader(body, MaxHeldBody))
 	// A deadline that passes later would look like a client that left.

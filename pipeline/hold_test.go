@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 )
 
 // withBody is a visit with a body and the length that is stated of it.
@@ -26,7 +25,7 @@ func TestHoldBody(t *testing.T) {
 		if got := v.HidesLeaving(); got != hides {
 			t.Errorf("%d bytes, said to be %d: hides leaving: %v", size, length, got)
 		}
-		if err := v.HoldBody(time.Second); err != nil {
+		if err := v.HoldBody(); err != nil {
 			t.Fatal(err)
 		}
 		if v.HidesLeaving() || v.BodyInMemory() != whole {
@@ -63,7 +62,7 @@ func TestWhatHidesLeaving(t *testing.T) {
 func TestHoldBodyTellsSlowFromGone(t *testing.T) {
 	for _, want := range []error{os.ErrDeadlineExceeded, io.ErrUnexpectedEOF} {
 		v := withBody(io.MultiReader(strings.NewReader("bo"), iotest.ErrReader(want)), 4)
-		if err := v.HoldBody(time.Second); !errors.Is(err, want) {
+		if err := v.HoldBody(); !errors.Is(err, want) {
 			t.Errorf("error is %v, want %v", err, want)
 		}
 	}

@@ -9,10 +9,6 @@ import (
 	"github.com/andreimerlescu/concert/pipeline"
 )
 
-// bodyTime is how long a client may take to send a body that is held while the
-// request waits.
-const bodyTime = 10 * time.Second
-
 // wait has the visit wait for a slot of the lane or of the line. Without one
 // the verdict is Next and v is not seated.
 func (s *Stage) wait(c *settings, v *pipeline.Visit, form bool) (pipeline.Verdict, error) {
@@ -57,7 +53,7 @@ func (s *Stage) wait(c *settings, v *pipeline.Visit, form bool) (pipeline.Verdic
 // holdBody reads the body, so that the client's leaving shows. Its errors are
 // refusals.
 func (s *Stage) holdBody(c *settings, v *pipeline.Visit, form bool) error {
-	err := v.HoldBody(bodyTime)
+	err := v.HoldBody()
 	switch {
 	case err == nil:
 		return nil
