@@ -16,12 +16,32 @@ func (l *Loaded) advise() {
 	warn := func(format string, args ...any) {
 		l.Warnings = append(l.Warnings, fmt.Sprintf(format, args...))
 	}
+	l.adviseSecrets(warn)
+	l.adviseLimits(warn)
+	l.advisePaths(warn)
+	l.adviseAddresses(warn)
+	l.adviseRooms(warn)
+	l.adviseConnections(warn)
+	l.adviseTLS(warn)
+	l.advisePortal(warn)
+	if c.CookiePath != "/" {
+		warn("-cookie-path %q: browsers send the ticket either to pages or to /queue/status but not to both, so nobody who waits gets in", c.CookiePath)
+	}
+}
+
+// adviseSecrets warns about secrets that are missing or short.
+func (l *Loaded) adviseSecrets(warn func(format string, args ...any)) {
 	if !l.set("admit_secret") {
 		warn("CONCERT_ADMIT_SECRET is unset: tickets and passes are signed with a random key, which goes along in a hand-over and ends with a restart")
 	}
-	if n := len(c.AdminToken); 0 < n && n < 16 {
+	if n := len(l.Config.AdminToken); 0 < n && n < 16 {
 		warn("CONCERT_ADMIN_TOKEN has %d bytes and can be guessed; use 16 or more", n)
 	}
+}
+
+// adviseLimits warns about limits that do not fit each other.
+func (l *Loaded) adviseLimits(warn func(format string, args ...any)) {
+	c := l.Config
 	// The defaults themselves stand in this relation, so they pass unremarked.
 	if l.set("cap") || l.set("max_queue") {
 		if 0 < c.MaxQueue && c.MaxQueue < c.Cap {
@@ -31,6 +51,11 @@ func (l *Loaded) advise() {
 	if c.Inflow == 0 && c.InflowBurst > 0 {
 		warn("-inflow-burst %d has no effect without -inflow", c.InflowBurst)
 	}
+}
+
+// advisePaths warns about lists of paths in which one path was hardly meant.
+func (l *Loaded) advisePaths(warn func(format string, args ...any)) {
+	c := l.Config
 	for i, path := range slices.Concat(c.Assets, c.AssetPublic) {
 		if len(path) > 1 && strings.HasSuffix(path, "/") {
 			flag := "-assets"
@@ -40,18 +65,16 @@ func (l *Loaded) advise() {
 			warn("%s %q is that one path alone: write %s* for all below it", flag, path, path)
 		}
 	}
+}
+
+// adviseAddresses warns about where Concert listens, and whom it asks.
+func (l *Loaded) adviseAddresses(warn func(format string, args ...any)) {
+	c := l.Config
 	if c.isOwnOrigin() {
 		warn("-upstream %s is Concert itself, by -listen %s: requests would go round in circles", c.Upstream, c.Listen)
 	}
 	if _, port, _ := net.SplitHostPort(c.Listen); port == "80" && c.SecureCookie && !c.TLS() {
 		warn("-secure-cookie with plain HTTP on port 80: a browser that comes by http:// drops its ticket and never gets in; put TLS in front, or set -secure-cookie=false")
-	}
-	l.adviseRooms(warn)
-	l.adviseConnections(warn)
-	l.adviseTLS(warn)
-	l.advisePortal(warn)
-	if c.CookiePath != "/" {
-		warn("-cookie-path %q: browsers send the ticket either to pages or to /queue/status but not to both, so nobody who waits gets in", c.CookiePath)
 	}
 }
 

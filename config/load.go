@@ -161,33 +161,8 @@ func build(rows []Setting, keys Keys, outside bool, layers ...layer) (*Loaded, e
 		names:   make(map[string]string, len(rows)),
 	}
 	v := validator{name: func(s Setting) string { return l.names[s.Key] }}
-	for _, s := range rows {
-		l.Origins[s.Key], l.names[s.Key] = FromDefault, s.name(FromDefault)
-		for _, from := range layers {
-			text, ok := from.texts[s.Key]
-			if !ok {
-				continue
-			}
-			l.Origins[s.Key], l.names[s.Key] = from.source, from.name(s)
-			// A weaker value that is malformed is a problem as well.
-			if err := s.bind.set(l.Config, strings.TrimSpace(text)); err != nil {
-				v.reject(s, from.name(s), text, err)
-			}
-		}
-	}
-	for _, s := range rows {
-		f, ok := s.bind.field(l.Config).(*File)
-		if !ok {
-			continue
-		}
-		err := f.read(s.Key == "html" && l.Origins["html"] == FromFile, l.Config.PagesDir)
-		if err == nil {
-			err = s.bind.check(l.Config)
-		}
-		if err != nil {
-			v.rejectKey(rows, s.Key, l.Config, err)
-		}
-	}
+	l.applyLayers(rows, layers, &v)
+	l.readFiles(rows, &v)
 	set := l.Config.Rooms
 	if v.bad["rooms"] {
 		set = readableRooms(layers) // so that all that is wrong is told at once
@@ -205,6 +180,41 @@ func build(rows []Setting, keys Keys, outside bool, layers ...layer) (*Loaded, e
 		l.adviseFiles()
 	}
 	return l, nil
+}
+
+// applyLayers sets every setting to what the strongest layer has that names it.
+func (l *Loaded) applyLayers(rows []Setting, layers []layer, v *validator) {
+	for _, s := range rows {
+		l.Origins[s.Key], l.names[s.Key] = FromDefault, s.name(FromDefault)
+		for _, from := range layers {
+			text, ok := from.texts[s.Key]
+			if !ok {
+				continue
+			}
+			l.Origins[s.Key], l.names[s.Key] = from.source, from.name(s)
+			// A weaker value that is malformed is a problem as well.
+			if err := s.bind.set(l.Config, strings.TrimSpace(text)); err != nil {
+				v.reject(s, from.name(s), text, err)
+			}
+		}
+	}
+}
+
+// readFiles reads the files that settings name, and checks what is in them.
+func (l *Loaded) readFiles(rows []Setting, v *validator) {
+	for _, s := range rows {
+		f, ok := s.bind.field(l.Config).(*File)
+		if !ok {
+			continue
+		}
+		err := f.read(s.Key == "html" && l.Origins["html"] == FromFile, l.Config.PagesDir)
+		if err == nil {
+			err = s.bind.check(l.Config)
+		}
+		if err != nil {
+			v.rejectKey(rows, s.Key, l.Config, err)
+		}
+	}
 }
 
 // Stored returns the values that the settings file should hold for this

@@ -46,29 +46,39 @@ func (p *Process) start(files map[string]*os.File) (*successor, error) {
 	if err = errors.Join(err, ours.Close()); err != nil {
 		return nil, err
 	}
-	b := bundle{m: manifest{From: os.Getpid(), Listeners: make(map[string]int), Files: make(map[string]int)}}
-	defer b.close()
-	if err := p.pack(&b, theirs, files); err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	text, err := json.Marshal(b.m)
+	pid, err := p.fork(theirs, files)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
-	}
-	// Not by package os, which would switch the sockets to blocking mode, for
-	// this process as well.
-	pid, err := syscall.ForkExec(p.path, p.args, &syscall.ProcAttr{
-		Env:   append(p.Environ(), variable+"="+string(text)),
-		Files: b.fds,
-	})
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", p.path, err), conn.Close())
 	}
 	proc, err := os.FindProcess(pid)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return &successor{pid, proc, newPeer(conn)}, nil
+}
+
+// fork starts the program anew, with its end of the control socket and all else
+// that it inherits.
+func (p *Process) fork(control *os.File, files map[string]*os.File) (pid int, err error) {
+	b := bundle{m: manifest{From: os.Getpid(), Listeners: make(map[string]int), Files: make(map[string]int)}}
+	defer b.close()
+	if err := p.pack(&b, control, files); err != nil {
+		return 0, err
+	}
+	text, err := json.Marshal(b.m)
+	if err != nil {
+		return 0, err
+	}
+	// Not by package os, which would switch the sockets to blocking mode, for
+	// this process as well.
+	pid, err = syscall.ForkExec(p.path, p.args, &syscall.ProcAttr{
+		Env:   append(p.Environ(), variable+"="+string(text)),
+		Files: b.fds,
+	})
+	if err != nil {
+		return 0, fmt.Errorf("start %s: %w", p.path, err)
+	}
+	return pid, nil
 }
 
 // pair makes two connected sockets that no other program inherits.

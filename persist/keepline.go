@@ -92,30 +92,7 @@ func (l *LineFiles) KeepLine(ctx context.Context, every time.Duration, from Line
 		defer t.Stop()
 		batches = t.C
 	}
-	k.save()
-	for {
-		due := k.due
-		if k.saving {
-			due = nil
-		}
-		select {
-		case <-ctx.Done():
-			if k.saving {
-				k.finish(<-k.saved)
-			}
-			k.flush()
-			return
-		case <-batches:
-			k.flush()
-		case done := <-l.sync:
-			k.flush()
-			close(done)
-		case done := <-k.saved:
-			k.finish(done)
-		case <-due:
-			k.save()
-		}
-	}
+	k.run(ctx, batches)
 }
 
 // lineSyncTime bounds how long SyncLine waits.

@@ -125,30 +125,44 @@ func appendTicket(b []byte, t *line.SavedTicket) []byte {
 
 // ReadLine reads what WriteLine wrote, all of it or nothing.
 func ReadLine(text []byte) (SavedLine, error) {
-	var s SavedLine
 	switch {
 	case len(text) == 0:
-		return s, errors.New("it is empty")
+		return SavedLine{}, errors.New("it is empty")
 	case !summed(text):
-		return s, errors.New("it is torn or damaged: its sum is wrong")
+		return SavedLine{}, errors.New("it is torn or damaged: its sum is wrong")
 	}
 	first, rest, ok := bytes.Cut(text, []byte(ticketsOpen))
 	if !ok {
-		return s, errors.New(`it has no "tickets"`)
+		return SavedLine{}, errors.New(`it has no "tickets"`)
 	}
 	var head lineHead
 	if err := json.Unmarshal(append(bytes.Clone(first), '}'), &head); err != nil {
-		return s, err
+		return SavedLine{}, err
 	}
 	if err := checkVersion(head.Version, lineVersion); err != nil {
-		return s, err
+		return SavedLine{}, err
 	}
+	tickets, err := readTickets(rest, head.Count)
+	if err != nil {
+		return SavedLine{}, err
+	}
+	return head.line(tickets), nil
+}
+
+// line is the saved line that begins with a head.
+func (head *lineHead) line(tickets []line.SavedTicket) (s SavedLine) {
 	s.Taken, s.Next, s.Clean = head.Exported, head.Next, head.Clean
 	s.Line, s.Sequence = head.Line, head.Sequence
 	for _, l := range head.Lost {
 		s.Lost = append(s.Lost, line.Span{From: l[0], To: l[1]})
 	}
-	s.Tickets = make([]line.SavedTicket, 0, min(max(0, head.Count), len(rest)/64))
+	s.Tickets = tickets
+	return s
+}
+
+// readTickets reads the lines of so many tickets, up to their end.
+func readTickets(rest []byte, count int) ([]line.SavedTicket, error) {
+	tickets := make([]line.SavedTicket, 0, min(max(0, count), len(rest)/64))
 	for {
 		one, more, ok := bytes.Cut(rest, []byte("\n"))
 		if !ok || bytes.HasPrefix(one, []byte(ticketsEnd)) {
@@ -156,14 +170,14 @@ func ReadLine(text []byte) (SavedLine, error) {
 		}
 		t, err := parseTicket(bytes.TrimSuffix(one, []byte(",")))
 		if err != nil {
-			return SavedLine{}, fmt.Errorf("ticket %d: %w", len(s.Tickets)+1, err)
+			return nil, fmt.Errorf("ticket %d: %w", len(tickets)+1, err)
 		}
-		s.Tickets, rest = append(s.Tickets, t), more
+		tickets, rest = append(tickets, t), more
 	}
-	if len(s.Tickets) != head.Count {
-		return SavedLine{}, fmt.Errorf("it has %d tickets, not %d", len(s.Tickets), head.Count)
+	if len(tickets) != count {
+		return nil, fmt.Errorf("it has %d tickets, not %d", len(tickets), count)
 	}
-	return s, nil
+	return tickets, nil
 }
 
 // SaveLine writes the snapshot.

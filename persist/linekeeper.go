@@ -1,6 +1,7 @@
 package persist
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -37,6 +38,35 @@ type lineSave struct {
 	empty bool
 	took  time.Duration
 	err   error
+}
+
+// run saves until ctx ends, and the rest then. batches tells when changes are to
+// be put on disk.
+func (k *lineKeeper) run(ctx context.Context, batches <-chan time.Time) {
+	k.save()
+	for {
+		due := k.due
+		if k.saving {
+			due = nil
+		}
+		select {
+		case <-ctx.Done():
+			if k.saving {
+				k.finish(<-k.saved)
+			}
+			k.flush()
+			return
+		case <-batches:
+			k.flush()
+		case done := <-k.files.sync:
+			k.flush()
+			close(done)
+		case done := <-k.saved:
+			k.finish(done)
+		case <-due:
+			k.save()
+		}
+	}
 }
 
 // save begins to write a snapshot.
@@ -107,18 +137,9 @@ func (k *lineKeeper) begin(s line.Snapshot) {
 // flush puts on disk what has changed. When something is missing, or cannot be
 // written, the journal ends there, until the next snapshot.
 func (k *lineKeeper) flush() {
-	if k.from.Changes == nil {
+	text, gap := k.takeChanges()
+	if len(text) == 0 {
 		return
-	}
-	k.changes = k.from.Changes(k.changes[:0])
-	if len(k.changes) == 0 {
-		return
-	}
-	gap := k.last > 0 && k.changes[0].Sequence != k.last+1
-	k.last = k.changes[len(k.changes)-1].Sequence
-	var text []byte
-	for i := range k.changes {
-		text = appendChange(text, &k.changes[i])
 	}
 	if k.saving {
 		k.tail, k.gap = append(k.tail, text...), k.gap || gap
@@ -126,23 +147,40 @@ func (k *lineKeeper) flush() {
 	if !k.known {
 		return
 	}
-	var err error
-	switch {
-	case gap:
-		err = errors.New("more changed than can be kept")
-	case k.journal.lost():
-		err = errors.New("somebody removed it")
-	default:
-		err = k.journal.append(text)
-	}
-	if err == nil {
-		return
-	}
-	k.known = false
 	if !gap {
+		err := k.appendJournal(text)
+		if err == nil {
+			return
+		}
 		k.dir.health.note(k.files.snapshot, fmt.Errorf("save %s: %w", k.dir.file(k.files.journal), err))
 	}
+	k.known = false
 	if !k.saving {
 		k.due = time.After(min(k.every, time.Second))
 	}
+}
+
+// takeChanges takes from the line what has changed, as the journal has it. gap
+// says that more changed than can be kept: some is missing before it.
+func (k *lineKeeper) takeChanges() (text []byte, gap bool) {
+	if k.from.Changes == nil {
+		return nil, false
+	}
+	k.changes = k.from.Changes(k.changes[:0])
+	if len(k.changes) == 0 {
+		return nil, false
+	}
+	gap = k.last > 0 && k.changes[0].Sequence != k.last+1
+	k.last = k.changes[len(k.changes)-1].Sequence
+	for i := range k.changes {
+		text = appendChange(text, &k.changes[i])
+	}
+	return text, gap
+}
+
+func (k *lineKeeper) appendJournal(text []byte) error {
+	if k.journal.lost() {
+		return errors.New("somebody removed it")
+	}
+	return k.journal.append(text)
 }

@@ -47,44 +47,58 @@ func lineAt(text []byte, offset int64) int {
 func uniqueKeys(text []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
-	type level struct {
-		keys    map[string]bool // nil in an array
-		isValue bool            // the next token belongs to a key
-	}
-	var levels []level
+	var in nesting
 	for {
 		token, err := dec.Token()
-		if errors.Is(err, io.EOF) {
+		switch {
+		case errors.Is(err, io.EOF):
 			return nil
-		}
-		if err != nil {
+		case err != nil:
 			return located(text, err)
-		}
-		top := len(levels) - 1
-		if top >= 0 && levels[top].keys != nil && !levels[top].isValue {
-			if key, ok := token.(string); ok {
-				if levels[top].keys[key] {
-					return fmt.Errorf("line %d: %q stands there twice", lineAt(text, dec.InputOffset()), key)
-				}
-				levels[top].keys[key], levels[top].isValue = true, true
-				continue
-			}
-		}
-		switch token {
-		case json.Delim('{'):
-			levels = append(levels, level{keys: make(map[string]bool)})
-			continue
-		case json.Delim('['):
-			levels = append(levels, level{})
-			continue
-		case json.Delim('}'), json.Delim(']'):
-			levels = levels[:top]
-			top--
-		}
-		if top >= 0 {
-			levels[top].isValue = false // the value is complete
+		case in.take(token):
+			return fmt.Errorf("line %d: %q stands there twice", lineAt(text, dec.InputOffset()), token)
 		}
 	}
+}
+
+// nesting is the objects and arrays that a token of JSON is in, from the outside
+// to the inside.
+type nesting []nestingLevel
+
+type nestingLevel struct {
+	keys    map[string]bool // nil in an array
+	isValue bool            // the next token belongs to a key
+}
+
+// take goes on to a token, and reports whether it is a key that its object has
+// already.
+func (n *nesting) take(token json.Token) (twice bool) {
+	if key, ok := token.(string); ok && n.wantsKey() {
+		top := &(*n)[len(*n)-1]
+		twice = top.keys[key]
+		top.keys[key], top.isValue = true, true
+		return twice
+	}
+	switch token {
+	case json.Delim('{'):
+		*n = append(*n, nestingLevel{keys: make(map[string]bool)})
+		return false
+	case json.Delim('['):
+		*n = append(*n, nestingLevel{})
+		return false
+	case json.Delim('}'), json.Delim(']'):
+		*n = (*n)[:len(*n)-1]
+	}
+	if top := len(*n) - 1; top >= 0 {
+		(*n)[top].isValue = false // the value is complete
+	}
+	return false
+}
+
+// wantsKey reports whether a key comes next, or the end of an object.
+func (n nesting) wantsKey() bool {
+	top := len(n) - 1
+	return top >= 0 && n[top].keys != nil && !n[top].isValue
 }
 
 // checkVersion judges the version of a file against the one this program

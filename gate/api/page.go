@@ -34,7 +34,12 @@ func (p *Public) page(w http.ResponseWriter, r *http.Request) error {
 	if !picked {
 		l = language.Negotiate(r.Header["Accept-Language"])
 	}
-	d := p.pages.In(l)
+	writePage(w, r, p.pages.In(l), values)
+	return nil
+}
+
+// writePage answers with a page, compressed where that is accepted.
+func writePage(w http.ResponseWriter, r *http.Request, d *page.Page, values page.Values) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", d.Policy())
@@ -51,7 +56,6 @@ func (p *Public) page(w http.ResponseWriter, r *http.Request) error {
 		body = d.Append(nil, values)
 	}
 	_, _ = w.Write(body) // the client may have left; there is nobody to tell
-	return nil
 }
 
 // noPage tells a person that the link leads nowhere.
