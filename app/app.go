@@ -116,22 +116,7 @@ func New(c *config.Config, o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.stages, err = a.newStages(p); err != nil {
-		return nil, err
-	}
-	if err := a.applyRooms(context.Background(), p, kept, now); err != nil {
-		return nil, err
-	}
-	if err := a.openMarks(kept, now); err != nil {
-		return nil, err
-	}
-	a.order = a.stages.order()
-	if o.Stages != nil {
-		if err := o.Stages(&a.order); err != nil {
-			return nil, fmt.Errorf("insert stages: %w", err)
-		}
-	}
-	if a.pipeline, err = pipeline.New(a.pipelineConfig(p), a.order...); err != nil {
+	if err := a.build(p, kept, now); err != nil {
 		return nil, err
 	}
 	a.certs.Use(p.certs)
@@ -142,6 +127,28 @@ func New(c *config.Config, o Options) (*App, error) {
 	}
 	a.joinFleet(c)
 	return a, nil
+}
+
+// build makes the stages of all rooms, with what they remember, and the pipeline
+// of them.
+func (a *App) build(p *plan, kept *legacy, now time.Time) (err error) {
+	if a.stages, err = a.newStages(p); err != nil {
+		return err
+	}
+	if err := a.applyRooms(context.Background(), p, kept, now); err != nil {
+		return err
+	}
+	if err := a.openMarks(kept, now); err != nil {
+		return err
+	}
+	a.order = a.stages.order()
+	if insert := a.options.Stages; insert != nil {
+		if err := insert(&a.order); err != nil {
+			return fmt.Errorf("insert stages: %w", err)
+		}
+	}
+	a.pipeline, err = pipeline.New(a.pipelineConfig(p), a.order...)
+	return err
 }
 
 // newStores makes what holds state, and restores it.

@@ -186,6 +186,12 @@ func (a *App) Reload(ctx context.Context) error {
 	if err := a.settings.Read(); err != nil {
 		a.log.Error("the settings file changed while it was read; send SIGHUP again", "error", err)
 	}
+	a.reloaded(next)
+	return nil
+}
+
+// reloaded takes down what is in force now, and what takes a restart.
+func (a *App) reloaded(next *config.Loaded) {
 	for _, w := range added(a.loaded.Warnings, next.Warnings) {
 		a.log.Warn(w)
 	}
@@ -197,5 +203,4 @@ func (a *App) Reload(ctx context.Context) error {
 	}
 	a.loaded = next
 	a.auditChanges(edit{by: By{Who: "signal"}, what: "reload"}, changes, time.Now())
-	return nil
 }

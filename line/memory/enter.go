@@ -125,13 +125,9 @@ func (l *Line) judgeNewcomer(n instant, e *line.Entry) line.Decision {
 		return l.standGuest(n, o)
 	}
 	c := clientOf(e.Client)
-	if most := l.set.PerClient; most > 0 && c.size > 0 && !e.Unlimited && int(l.clients[c]) >= most {
+	if why := l.limitReached(e, &c, toDoor); why != line.Admitted {
 		l.tally.refused++
-		return line.Decision{Verdict: line.TooMany}
-	}
-	if most := l.set.MaxWaiting; most > 0 && l.order.total.live() >= most && !toDoor && !e.Front {
-		l.tally.refused++
-		return line.Decision{Verdict: line.Full}
+		return line.Decision{Verdict: why}
 	}
 	i, t := l.newTicket(n, c, e.Rank)
 	if e.Front {
@@ -139,6 +135,18 @@ func (l *Line) judgeNewcomer(n instant, e *line.Entry) line.Decision {
 		l.tally.promoted++
 	}
 	return l.join(n, i, g, &all, o, p, toDoor)
+}
+
+// limitReached tells by which limit a newcomer gets no place: TooMany or Full;
+// Admitted if by none.
+func (l *Line) limitReached(e *line.Entry, c *client, toDoor bool) line.Verdict {
+	if most := l.set.PerClient; most > 0 && c.size > 0 && !e.Unlimited && int(l.clients[*c]) >= most {
+		return line.TooMany
+	}
+	if most := l.set.MaxWaiting; most > 0 && l.order.total.live() >= most && !toDoor && !e.Front {
+		return line.Full
+	}
+	return line.Admitted
 }
 
 // gapFor is where a newcomer would stand: behind everybody, save for a head

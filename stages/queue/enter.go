@@ -33,12 +33,7 @@ func (s *settings) enterPage(v *pipeline.Visit) (pipeline.Verdict, error) {
 	if v.Seated {
 		return s.letPass(v)
 	}
-	q := visit{Visit: v, caller: s.judge(v.R, wasIn(v))}
-	q.entry = line.Entry{
-		Client: v.Client.Key, Rank: uint8(v.Rank), Front: v.VIP,
-		NoPlace: !q.caller.takesPlace(), MayHold: q.caller.mayHold(),
-	}
-	q.entry.Unlimited = s.cfg.Unlimited != nil && s.cfg.Unlimited(v.Client.Addr)
+	q := s.newVisit(v)
 	if err := s.identify(&q); err != nil {
 		return pipeline.Answered, err
 	}
@@ -66,6 +61,16 @@ func (s *settings) enterPage(v *pipeline.Visit) (pipeline.Verdict, error) {
 		return s.turnAway(&q, d)
 	}
 	return s.admit(&q, d, began)
+}
+
+// newVisit is a page request before it is known which ticket it brings.
+func (s *settings) newVisit(v *pipeline.Visit) visit {
+	caller := s.judge(v.R, wasIn(v))
+	return visit{Visit: v, caller: caller, entry: line.Entry{
+		Client: v.Client.Key, Rank: uint8(v.Rank), Front: v.VIP,
+		NoPlace: !caller.takesPlace(), MayHold: caller.mayHold(),
+		Unlimited: s.cfg.Unlimited != nil && s.cfg.Unlimited(v.Client.Addr),
+	}}
 }
 
 // admit lets a request through that holds a slot.
