@@ -96,14 +96,21 @@ func (d *Desk) Ask(ctx context.Context, instance, what, query string) (json.RawM
 		return nil, fmt.Errorf("ask %s: %w", instance, err)
 	}
 	got, err := client.Do(ctx, client.B().Blpop().Key(q.Reply).Timeout(askFor.Seconds()).Build()).AsStrSlice()
-	if rueidis.IsRedisNil(err) || errors.Is(err, context.DeadlineExceeded) {
+	switch {
+	case rueidis.IsRedisNil(err), errors.Is(err, context.DeadlineExceeded):
 		return nil, fmt.Errorf("%s does not answer", instance)
-	}
-	if err != nil || len(got) != 2 {
+	case err != nil:
 		return nil, fmt.Errorf("ask %s: %w", instance, err)
+	case len(got) != 2: // the key, and what was in it
+		return nil, fmt.Errorf("ask %s: the answer has %d parts, not 2", instance, len(got))
 	}
+	return readAnswer(instance, got[1])
+}
+
+// readAnswer reads what an instance answered.
+func readAnswer(instance, text string) (json.RawMessage, error) {
 	var a answer
-	if err := json.Unmarshal([]byte(got[1]), &a); err != nil {
+	if err := json.Unmarshal([]byte(text), &a); err != nil {
 		return nil, fmt.Errorf("read what %s answers: %w", instance, err)
 	}
 	if a.Status != 0 {

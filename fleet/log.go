@@ -52,11 +52,15 @@ type Options struct {
 	Log *slog.Logger
 }
 
+// keys are what is in Redis: the latest of what is kept, when it ends, the
+// stream of everything, and which state this is.
+type keys struct{ state, ends, stream, id string }
+
 // Log is an instance's part in what is told. See [New].
 type Log struct {
 	opt  Options
 	me   string
-	keys []string      // state, ends, stream, id
+	keys keys
 	more chan struct{} // receives a value when there is something to tell
 
 	mu     sync.Mutex // guards untold
@@ -76,7 +80,7 @@ func New(o Options) *Log {
 	p := "concert:{" + o.Room + "}:fleet:"
 	return &Log{
 		opt: o, me: o.Instance + "-" + strconv.FormatUint(rand.Uint64()>>16, 36),
-		keys: []string{p + "state", p + "ends", p + "stream", p + "id"},
+		keys: keys{p + "state", p + "ends", p + "stream", p + "id"},
 		more: make(chan struct{}, 1),
 	}
 }
@@ -196,7 +200,7 @@ func (l *Log) send(ctx context.Context, some []Message) error {
 		}
 		args = append(args, m.Kind+" "+m.Key, flag[m.Keep], strconv.FormatInt(m.Until, 10), flag[m.Data == nil], string(text))
 	}
-	if err := tell.Exec(ctx, client, l.keys, args).Error(); err != nil && !rueidis.IsRedisNil(err) {
+	if err := tell.Exec(ctx, client, []string{l.keys.state, l.keys.ends, l.keys.stream, l.keys.id}, args).Error(); err != nil && !rueidis.IsRedisNil(err) {
 		return fmt.Errorf("tell other instances: %w", err)
 	}
 	return nil

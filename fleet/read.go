@@ -22,25 +22,12 @@ func (l *Log) Load(ctx context.Context) error {
 		return err
 	}
 	// Where the stream stands goes first: what comes meanwhile is read twice.
-	newest, err := client.Do(ctx, client.B().Xrevrange().Key(l.keys[2]).End("+").Start("-").Count(1).Build()).AsXRange()
-	if err != nil && !rueidis.IsRedisNil(err) {
-		return fmt.Errorf("load what instances know: %w", err)
+	last, err := l.newest(ctx, client)
+	if err != nil {
+		return err
 	}
-	last := "0-0"
-	if len(newest) > 0 {
-		last = newest[0].ID
-	}
-	for cursor := uint64(0); ; {
-		page, err := client.Do(ctx, client.B().Hscan().Key(l.keys[0]).Cursor(cursor).Count(500).Build()).AsScanEntry()
-		if err != nil {
-			return fmt.Errorf("load what instances know: %w", err)
-		}
-		for k := 1; k < len(page.Elements); k += 2 {
-			l.take(page.Elements[k])
-		}
-		if cursor = page.Cursor; cursor == 0 {
-			break
-		}
+	if err := l.takeState(ctx, client); err != nil {
+		return err
 	}
 	lost := mine || l.id != "" && id != l.id
 	l.id, l.last, l.loaded = id, last, true
@@ -50,15 +37,43 @@ func (l *Log) Load(ctx context.Context) error {
 	return nil
 }
 
+// newest is the id of the latest message in the stream.
+func (l *Log) newest(ctx context.Context, client rueidis.Client) (id string, err error) {
+	newest, err := client.Do(ctx, client.B().Xrevrange().Key(l.keys.stream).End("+").Start("-").Count(1).Build()).AsXRange()
+	if err != nil && !rueidis.IsRedisNil(err) {
+		return "", fmt.Errorf("load what instances know: %w", err)
+	}
+	if len(newest) == 0 {
+		return "0-0", nil
+	}
+	return newest[0].ID, nil
+}
+
+// takeState takes in all that is kept.
+func (l *Log) takeState(ctx context.Context, client rueidis.Client) error {
+	for cursor := uint64(0); ; {
+		page, err := client.Do(ctx, client.B().Hscan().Key(l.keys.state).Cursor(cursor).Count(500).Build()).AsScanEntry()
+		if err != nil {
+			return fmt.Errorf("load what instances know: %w", err)
+		}
+		for k := 1; k < len(page.Elements); k += 2 {
+			l.take(page.Elements[k])
+		}
+		if cursor = page.Cursor; cursor == 0 {
+			return nil
+		}
+	}
+}
+
 // identify finds the id of the state. One that is new, as after a loss of
 // everything, is made; mine says that it was made here.
 func (l *Log) identify(ctx context.Context, client rueidis.Client) (id string, mine bool, err error) {
 	made := l.me + "-" + strconv.FormatInt(time.Now().UnixNano(), 36)
-	err = client.Do(ctx, client.B().Set().Key(l.keys[3]).Value(made).Nx().Build()).Error()
+	err = client.Do(ctx, client.B().Set().Key(l.keys.id).Value(made).Nx().Build()).Error()
 	if err != nil && !rueidis.IsRedisNil(err) {
 		return "", false, fmt.Errorf("load what instances know: %w", err)
 	}
-	if id, err = client.Do(ctx, client.B().Get().Key(l.keys[3]).Build()).ToString(); err != nil {
+	if id, err = client.Do(ctx, client.B().Get().Key(l.keys.id).Build()).ToString(); err != nil {
 		return "", false, fmt.Errorf("load what instances know: %w", err)
 	}
 	return id, id == made, nil
@@ -68,7 +83,7 @@ func (l *Log) identify(ctx context.Context, client rueidis.Client) (id string, m
 // loaded anew, as messages may have been missed.
 func (l *Log) read(ctx context.Context) {
 	for ctx.Err() == nil {
-		err := error(nil)
+		var err error
 		if l.loaded {
 			err = l.readSome(ctx)
 		} else {
@@ -95,18 +110,18 @@ func (l *Log) readSome(ctx context.Context) error {
 	limit, cancel := context.WithTimeout(ctx, block+deadline)
 	defer cancel()
 	got, err := client.Do(limit, client.B().Xread().Count(1000).Block(block.Milliseconds()).
-		Streams().Key(l.keys[2]).Id(l.last).Build()).AsXRead()
+		Streams().Key(l.keys.stream).Id(l.last).Build()).AsXRead()
 	if err != nil && !rueidis.IsRedisNil(err) {
 		return fmt.Errorf("read what instances tell: %w", err)
 	}
-	for _, e := range got[l.keys[2]] {
+	for _, e := range got[l.keys.stream] {
 		l.last = e.ID
 		l.take(e.FieldValues["m"])
 	}
 	if len(got) > 0 {
 		return nil
 	}
-	id, err := client.Do(limit, client.B().Get().Key(l.keys[3]).Build()).ToString()
+	id, err := client.Do(limit, client.B().Get().Key(l.keys.id).Build()).ToString()
 	switch {
 	case err != nil && !rueidis.IsRedisNil(err):
 		return fmt.Errorf("read what instances tell: %w", err)
