@@ -149,6 +149,16 @@ func (c *client) each(f func(number uint64, e *entry)) {
 	}
 }
 
+// oldestFirst calls f with a copy of each entry from the oldest to the newest,
+// and its user agent.
+func (c *client) oldestFirst(f func(e entry, agent string)) {
+	n := len(c.ring)
+	for i := range n {
+		e := c.ring[(c.next+i)%n]
+		f(e, c.agentOf(c.pushed-uint64(n-1-i), &e))
+	}
+}
+
 // agent returns the place of a user agent, giving it that of the one that was
 // seen longest ago when it is new.
 func (c *client) agent(text string) uint8 {

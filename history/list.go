@@ -41,8 +41,17 @@ func (h *History) Search(text string, flagged bool, now time.Time) Listing {
 	return l
 }
 
+// urgency is a state's place in a listing.
 func urgency(state string) int {
-	return slices.Index([]string{StatePermanent, StateActive, StateExpired, ""}, strings.Replace(state, StateLifted, StateExpired, 1))
+	switch state {
+	case StatePermanent:
+		return 0
+	case StateActive:
+		return 1
+	case StateExpired, StateLifted:
+		return 2
+	}
+	return 3
 }
 
 // match finds the clients that have a text in small letters.

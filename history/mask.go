@@ -70,15 +70,13 @@ func (t *clients) mask(c *client, before time.Time) {
 	t.drop(c)
 	network := &client{key: maskPrefix(c.key), flagged: c.flagged}
 	rest := &client{key: c.key, flagged: c.flagged}
-	n := len(c.ring)
-	for i := range n {
-		e := c.ring[(c.next+i)%n]
+	c.oldestFirst(func(e entry, agent string) {
 		to := rest
 		if e.at < before.UnixNano() {
 			to, e.host = network, 0
 		}
-		to.take(&e, c.agentOf(c.pushed-uint64(n-1-i), &e))
-	}
+		to.take(&e, agent)
+	})
 	if rest.requests == 0 {
 		network.requests, network.blocked, network.errors = c.requests, c.blocked, c.errors
 	} else { // older requests are counted where the client still is
@@ -183,27 +181,21 @@ func (w *writer) maskFile(name string, before time.Time) (all bool, err error) {
 }
 
 func (w *writer) maskLines(from io.Reader, to io.Writer, before time.Time) (all bool, err error) {
-	in, out := bufio.NewReaderSize(from, maxLine), bufio.NewWriter(to)
+	out := bufio.NewWriter(to)
 	all = true
-	for skipping := false; ; {
-		line, err := in.ReadSlice('\n')
-		full := errors.Is(err, bufio.ErrBufferFull)
+	_, err = eachLine(from, func(line []byte) error {
 		var e event
-		if !skipping && !full && json.Unmarshal(line, &e) == nil {
-			all = w.maskEvent(&e, before) && all
-			if _, err := out.Write(appendEvent(nil, &e)); err != nil {
-				return false, err
-			}
+		if json.Unmarshal(line, &e) != nil {
+			return nil
 		}
-		skipping = full
-		switch {
-		case err == nil || full:
-		case errors.Is(err, io.EOF):
-			return all, out.Flush()
-		default:
-			return false, err
-		}
+		all = w.maskEvent(&e, before) && all
+		_, err := out.Write(appendEvent(nil, &e))
+		return err
+	})
+	if err != nil {
+		return false, err
 	}
+	return all, out.Flush()
 }
 
 // maskEvent masks an event if it is from before a time, and reports whether it

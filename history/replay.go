@@ -1,7 +1,6 @@
 package history
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"io"
@@ -12,9 +11,6 @@ import (
 
 	"github.com/andreimerlescu/concert/clientip"
 )
-
-// maxLine is the longest line that is read; ours are shorter.
-const maxLine = 1 << 20
 
 // replay is what the files say, while they are read.
 type replay struct {
@@ -55,26 +51,14 @@ func (r *replay) file(name string) error {
 // read takes every line that makes sense. A line that is too long is skipped
 // like any other that does not.
 func (r *replay) read(from io.Reader) error {
-	in := bufio.NewReaderSize(from, maxLine)
-	skipping := false
-	for {
-		line, err := in.ReadSlice('\n')
-		full := errors.Is(err, bufio.ErrBufferFull)
-		switch {
-		case skipping || full:
-			if skipping = full; !full {
-				r.bad++
-			}
-		case len(line) > 0 && !r.line(line):
+	tooLong, err := eachLine(from, func(line []byte) error {
+		if !r.line(line) {
 			r.bad++
 		}
-		if err != nil && !full {
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			return err
-		}
-	}
+		return nil
+	})
+	r.bad += tooLong
+	return err
 }
 
 // line takes one line, and reports whether it makes sense. Blank lines do.

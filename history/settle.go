@@ -86,12 +86,9 @@ func (t *clients) merge(c *client) {
 	old.errors += c.errors
 	old.seen(c.first)
 	old.seen(c.last)
-	n := len(c.ring)
-	for i := range n {
-		e := c.ring[(c.next+i)%n]
-		text := c.agentOf(c.pushed-uint64(n-1-i), &e)
+	c.oldestFirst(func(e entry, agent string) {
 		old.pushed++
-		e.agent = old.agent(text)
+		e.agent = old.agent(agent)
 		old.push(e)
-	}
+	})
 }
