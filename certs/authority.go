@@ -49,7 +49,24 @@ func newAuthority(c Config, log *slog.Logger) (*authority, error) {
 	}}
 	a.cache = &cache{dir: autocert.DirCache(c.Cache), log: log, unsaved: make(map[string][]byte)}
 	a.cache.kept = func(key string, data []byte) { a.obtained(log, key, data) }
-	a.manager = &autocert.Manager{
+	if a.manager, err = a.newManager(); err != nil {
+		return nil, err
+	}
+	turns := make(chan struct{}, atOnce)
+	for _, name := range c.Domains {
+		a.wanted[name] = &wanted{name: name, from: a.manager.GetCertificate, log: log, turns: turns,
+			why: func() string { return a.witness.trouble().Text }}
+	}
+	if c.HTTP01 {
+		a.answers = a.manager.HTTPHandler(nil)
+	}
+	return a, nil
+}
+
+// newManager is autocert's part in it.
+func (a *authority) newManager() (*autocert.Manager, error) {
+	c := &a.config
+	m := &autocert.Manager{
 		Prompt:     autocert.AcceptTOS,
 		Cache:      a.cache,
 		HostPolicy: a.allows,
@@ -65,17 +82,9 @@ func newAuthority(c Config, log *slog.Logger) (*authority, error) {
 		if err != nil {
 			return nil, err
 		}
-		a.manager.ExternalAccountBinding = &acme.ExternalAccountBinding{KID: c.EABID, Key: key}
+		m.ExternalAccountBinding = &acme.ExternalAccountBinding{KID: c.EABID, Key: key}
 	}
-	turns := make(chan struct{}, atOnce)
-	for _, name := range c.Domains {
-		a.wanted[name] = &wanted{name: name, from: a.manager.GetCertificate, log: log, turns: turns,
-			why: func() string { return a.witness.trouble().Text }}
-	}
-	if c.HTTP01 {
-		a.answers = a.manager.HTTPHandler(nil)
-	}
-	return a, nil
+	return m, nil
 }
 
 // atOnce is how many certificates are asked for at the same time.
