@@ -109,6 +109,53 @@ func TestEverySettingIsUsed(t *testing.T) {
 	}
 }
 
+// TestOwnCookiesStayHere: each cookie that Concert sets is in the list of those
+// that the origin does not get. Only the one of gate/protect is a site's own.
+func TestOwnCookiesStayHere(t *testing.T) {
+	set, kept := map[string]string{}, map[string]bool{}
+	for _, f := range sources(t) {
+		if f.test || f.isIn("gate/protect") {
+			continue
+		}
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok {
+				return true
+			}
+			name := strings.ToLower(spec.Names[0].Name)
+			for _, text := range stringsIn(spec) {
+				if name == "owncookies" {
+					kept[text] = true
+				} else if strings.HasSuffix(strings.TrimSuffix(name, "name"), "cookie") {
+					set[text] = f.at(spec)
+				}
+			}
+			return true
+		})
+	}
+	if len(set) == 0 || len(kept) == 0 {
+		t.Fatalf("%d cookies are set, %d kept from the origin", len(set), len(kept))
+	}
+	for name, at := range set {
+		if !kept[name] {
+			t.Errorf("%s: the origin gets the cookie %q: add it to ownCookies of package upstream", at, name)
+		}
+	}
+}
+
+// stringsIn are the texts in a declaration.
+func stringsIn(spec *ast.ValueSpec) (texts []string) {
+	ast.Inspect(spec, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			if text, err := strconv.Unquote(lit.Value); err == nil {
+				texts = append(texts, text)
+			}
+		}
+		return true
+	})
+	return texts
+}
+
 // TestExportedNamesAreUsedOutside: an exported name promises that somebody
 // relies on it. What an exported declaration mentions counts, and so do a
 // document's shape and a limit that a comment links to.

@@ -11,7 +11,7 @@ import (
 )
 
 // ownCookies are Concert's, and no business of the origin's.
-var ownCookies = []string{"room_ticket", "room_pass", "room_probe", "concert_admit", "concert_priority", "concert_lang", "concert_portal", "concert_portal_browser"}
+var ownCookies = []string{"room_ticket", "room_pass", "room_probe", "concert_admit", "concert_priority", "concert_lang", "concert_portal", "concert_portal_browser", "concert_portal_instance"}
 
 // field is a field of the request's header for the origin.
 type field struct {

@@ -114,7 +114,7 @@ func TestRequestHeader(t *testing.T) {
 			[]string{"X-Forwarded-For: 203.0.113.9, 127.0.0.1"}},
 		{"te trailers stays", "127.0.0.1", []string{"TE: gzip;q=0.5, Trailers", "Connection: TE"}, []string{"Te: trailers"}},
 		{"Concert's own", "127.0.0.1",
-			[]string{"Concert-Debug: token", "Cookie: a=1; room_ticket=t; prefs={\"k\":1}; concert_admit=x; caf=\xe9; sp=a b; flag"},
+			[]string{"Concert-Debug: token", "Cookie: a=1; room_ticket=t; prefs={\"k\":1}; concert_admit=x; caf=\xe9; concert_portal_instance=b; sp=a b; flag"},
 			[]string{"Cookie: a=1; prefs={\"k\":1}; caf=\xe9; sp=a b; flag"}},
 		{"a stranger's claims", "127.0.0.2",
 			[]string{"X-Forwarded-For: 203.0.113.9", "X_Forwarded_For: 203.0.113.9", "X-Forwarded-Host: evil.example", "X-Forwarded-Proto: https", "X-Real-Ip: 203.0.113.9", "Forwarded: for=203.0.113.9", "X-Client-Proto: HTTP/2", "X_client-Proto: HTTP/2"},
