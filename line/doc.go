@@ -17,7 +17,8 @@
 //
 //  1. Never more slots out than [Policy.Cap], also while the cap shrinks.
 //  2. First come, first served among those present.
-//  3. While anybody present waits, no slot stays idle longer than a reload takes.
+//  3. While anybody present waits, no slot stays idle longer than a reload takes,
+//     or one slot is held on average.
 //  4. Nobody loses a place by reloading, by a second tab or by a restart.
 //
 // Package linetest is the executable form of this contract.

@@ -21,7 +21,7 @@ func TestCapacity(t *testing.T) {
 	for _, example := range []int{2, 3} {
 		of := func(row string) float64 { return number(t, cell(t, section, row, example)) }
 		pages := of("cap") / of("t, seconds a page")
-		polls := max(500, of("in line, at the most")/90)
+		polls := 500 + 9*pages + of("in line, at the most")/90 + of("arrivals a second")
 		forPages := pages * (1 + of("assets a page")) * perPage[0] / 1e6
 		forPolls, forNewcomers := polls*perPoll[1]/1e6, of("arrivals a second")*perNewcomer[1]/1e6
 		for row, want := range map[string]float64{
