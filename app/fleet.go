@@ -76,7 +76,7 @@ func (a *App) leaveLine() {
 		err = errors.Join(err, r.shared.Close(ctx))
 	}
 	if err != nil {
-		a.log.Warn("the slots of this instance are free for others in ten seconds", "error", err)
+		a.log.Warn("the slots of this instance are free for others in eight seconds", "error", err)
 	}
 	a.shared.conn.Close()
 }

@@ -11,7 +11,7 @@ import (
 // RefusalsMarkdown is docs/refusals.md: the table of refusals as it stands in
 // the code.
 func RefusalsMarkdown() []byte {
-	out := []byte("# Refusals\n\nEvery way in which Concert turns a request away: one row of one table, one\nrenderer. Browsers get a page, everyone else JSON; assets and streams get no body.\n\n| code | status | title | error |\n| --- | --- | --- | --- |\n")
+	out := []byte("# Refusals\n\nEvery way in which Concert turns a request away: one row of one table, one\nrenderer. Browsers get a page, everyone else JSON; what has no title here has no body.\n\n| code | status | title | error |\n| --- | --- | --- | --- |\n")
 	for r := pipeline.NotRefused + 1; r < pipeline.NumReasons; r++ {
 		t := r.DefaultText()
 		out = fmt.Appendf(out, "| `%s` | %d | %s | %s |\n", r.Code(), r.Status(), t.Title, t.Error)

@@ -40,8 +40,8 @@ type Queue struct {
 	Listed         int        `json:"listed"`
 	Offset         int        `json:"offset"` // visitors ahead of the first one listed
 	Limit          int        `json:"limit"`
-	Kicked         int        `json:"kicked"` // removed lately, and not told yet for all that is known
-	LiveQueueDepth int        `json:"live_queue_depth"`
+	Kicked         int        `json:"kicked"`           // removed lately, and not told yet for all that is known
+	LiveQueueDepth int        `json:"live_queue_depth"` // all there are, also those whose owners are away
 }
 
 // idLength is the length of an id.

@@ -60,7 +60,7 @@ func counterGroups() []overviewGroup {
 			{"priority_lane_waiting", "Waiting for the lane", "", false},
 			{"priority_lane_served_total", "Served by the lane", "", false},
 			{"priority_lane_full_total", "Lane was full", "", true},
-			{"priority_forms_total", "Forms let through", "", false},
+			{"priority_forms_total", "Forms that may use the lane", "", false},
 			{"priority_forms_refused_total", "Forms not sent", "", true},
 			{"priority_grants_total", "Ranks granted", "", false},
 			{"priority_rejected_total", "Ranks not understood", "", true},

@@ -97,7 +97,7 @@ func logStart(log *slog.Logger, on app.Sockets, c *config.Config) {
 		log.Info("plain HTTP beside TLS", "address", on.Redirect.Addr().String())
 	}
 	if all := c.Rooms.All(); len(all) > 0 {
-		log.Info("rooms beside the default one", "rooms", len(all), "pages_at_the_origin_at_most", c.Cap+c.Rooms.Caps())
+		log.Info("rooms beside the default one", "rooms", len(all), "caps", c.Cap+c.Rooms.Caps())
 	}
 	if on.Gate != nil {
 		logGate(log, "off-site rooms", on)
