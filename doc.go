@@ -47,8 +47,8 @@
 //	blackbox    the built binary seen from outside, with real programs around it
 //	bench, fuzz benchmarks and fuzz targets that span packages
 //	examples    Concert embedded in programs of one's own
-//	deploy      containers and Kubernetes, for off-site rooms (a module of its own)
-//	tools       the versions of staticcheck, benchstat and pebble (a module of its own)
+//	deploy      installer, units, fronts, alerts, containers (a module of its own)
+//	tools       the versions of what checks, measures and packs (a module of its own)
 //
 // Imports only go downwards; rules_test.go says how, and what else is a rule
 // of this house.

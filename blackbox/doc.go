@@ -6,7 +6,7 @@
 //
 // A test starts Concert with [launch.Start] by way of the harness, which also
 // fails the test when Concert's log holds a panic, a BUG or a data race. Real
-// programs (php, nginx, curl, chromium) are skipped where they are not
+// programs (nginx, PHP, Redis, a browser and others) are skipped where they are not
 // installed, save under CI=true, where a missing one is a failure; .ci/deps
 // installs them.
 //

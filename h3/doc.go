@@ -1,7 +1,7 @@
 // Package h3 serves HTTP/3 (RFC 9114) over QUIC, under the same guard of
 // connections as the other protocols.
 //
-//	s, err := h3.New(h3.Config{Handler: h, TLS: cfg, Guard: g, …})
+//	s := h3.New(h3.Config{Handler: h, TLS: cfg, Guard: g, …})
 //	go s.Serve(udp)                    // until Shutdown or Close
 //	w.Header()["Alt-Svc"] = s.AltSvc() // on the other protocols
 //	s.Shutdown(ctx)

@@ -4,7 +4,7 @@
 //	dir, err := persist.Open(path, persist.Options{Log: log})
 //	defer dir.Close()
 //	settings, err := dir.Settings()          // settings.json
-//	bans, saved, err := dir.Bans()           // bans.json, bans.journal
+//	bans, saved, odd, err := dir.Bans()      // bans.json, bans.journal
 //	saved, err := dir.LoadLine()             // queue.snapshot, queue.journal
 //	grants, warning, err := dir.Records(…)   // grants.journal, sales.journal
 //	err = dir.Audit(persist.Act{...})        // audit.jsonl

@@ -1,7 +1,7 @@
 // Package portal is the operator portal: pages for people, a JSON API for
 // programs, both on a listener of their own.
 //
-//	p, err := portal.New(portal.Options{Concert: program, Line: line, …})
+//	p := portal.New(portal.Options{Concert: program, Line: line, …})
 //	go p.Run(ctx)              // samples what the charts show
 //	server.Handler = p
 //

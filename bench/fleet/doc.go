@@ -1,7 +1,7 @@
 // Package fleet shows how a crowd fares in front of several instances that
 // share one line on Redis, while instances and Redis fail.
 //
-//	report := fleet.Run(tb, fleet.Scenario{Instances: 3, Visitors: 5000, Cap: 60, Faults: …})
+//	report := fleet.Run(tb, binary, fleet.Scenario{Instances: 3, Visitors: 5000, Cap: 60, Faults: …})
 //
 // A balancer sends each request to any instance, as a plain load balancer does,
 // and to another one when a connection fails. The origin counts how many pages

@@ -1,6 +1,6 @@
 // Package api is the HTTP side of off-site rooms.
 //
-//	public := api.NewPublic(config)      // queue API, key set, waiting page
+//	public, err := api.NewPublic(config)  // queue API, key set, waiting page
 //	operators := api.NewOperators(config) // rooms, actions, messages, statistics
 //
 // The two are separate handlers, for separate listeners: visitors never reach

@@ -1,9 +1,9 @@
 // Package token makes and checks the signed tokens of off-site rooms: JSON Web
 // Tokens (RFC 7519) with EdDSA over Ed25519 (RFC 8037).
 //
-//	ring, err := token.Open(path, time.Now())
+//	ring, err := token.Open(path, true, time.Now()) // made if there is none
 //	go ring.Watch(ctx, log)
-//	raw, err := ring.Access(grant)
+//	raw, err := ring.Access(grant, now)
 //	access, err := token.VerifyAccess(ring.Keys(now), raw, "shop", now)
 //
 // A queue token says which ticket its holder has; only the waiting room takes

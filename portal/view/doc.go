@@ -5,7 +5,7 @@
 //
 //	err := view.RenderQueue(w, frame, view.QueuePage{Paging: paging, Rows: rows})
 //	fragment, err := view.QueueFragment(frame, page)
-//	asset, ok := view.Asset("css/portal.css")
+//	body, contentType, ok := view.Asset("css/portal.css")
 //
 // # Pages and fragments
 //
@@ -17,22 +17,9 @@
 //
 // # What the scripts call
 //
-// Below /api, with the session's token in X-CSRF-Token where something changes:
-//
-//	GET    series?since=MS                     Series
-//	GET    frag/overview                       Fragment of the counters
-//	GET    frag/queue|bans|visitors|banlog     Fragment; page, size, q, flagged, keys
-//	GET    frag/visitor?client=, frag/ban?id=  Fragment of one expanded row
-//	GET    frag/find?q=                        Fragment: one visitor and why they wait
-//	POST   queue/promote {id}, queue/kick {id, ban, duration, permanent, note}
-//	GET    bans/preview?client=                BanPreview
-//	POST   bans {client, duration, permanent, note}
-//	DELETE bans?client=
-//	POST   undo {undo}                         of a ban, or of the lifting of one
-//	POST   settings {key: value, …}            with ?dry-run=1 an Edited
-//	POST   settings/undo                       of= when the change was made; with ?dry-run=1 an Edited
-//	DELETE settings?key=…                      with ?dry-run=1 an Edited
-//	DELETE sessions?id=
+// The API below /api, which portal/openapi.json describes, with the session's token
+// in X-CSRF-Token where something changes. What lies under frag/ answers with a
+// [Fragment], series with a [Series], and a change of settings with an [Edited].
 //
 // Pausing, resuming and changing the cap are changes of the settings room and
 // cap. Errors are {"error": text}, and the text is shown as it is.

@@ -24,7 +24,9 @@
 //   - no host, one that cannot be a host, or, on HTTP/2, a Host header that
 //     contradicts the :authority (RFC 9113, section 8.3.1): 400. An origin that
 //     builds links from the host would otherwise show its internal address.
-//     Concert's own paths do without one: simple health checks send none.
+//     Concert's own paths do without one: simple health checks send none;
+//   - a host that is not among Config.Hosts, where there are any: 421. Concert's
+//     own paths are answered by every name.
 //
 // A 400 ends an HTTP/1 connection: what follows a malformed request cannot be
 // trusted to be another one.

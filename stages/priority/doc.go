@@ -19,9 +19,9 @@
 // the issue time of each pass's newest grant, and an older one counts for
 // nothing. It remembers [Remembered] passes; when more hold grants at once, the
 // pass whose grant is oldest is forgotten, and whoever kept an even older
-// cookie of that pass could use it until that expires. The same goes for the
-// other of two instances. [MaxTTL] bounds it to a day. Config.Changed and
-// Stage.Restore carry the memory over a restart.
+// cookie of that pass could use it until that expires, a day at the most ([MaxTTL]).
+// Config.Changed and Stage.Restore carry the memory over a restart, and to other
+// instances.
 //
 // A grant counts as long as it has not expired and an authentic pass of its id
 // comes with it, even one that has run out: somebody who types card details

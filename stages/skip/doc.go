@@ -34,9 +34,9 @@
 // # Concurrency and limits
 //
 // A Stage is safe for concurrent use. The last [MaxSales] payments and passes
-// to be delivered are remembered, by this process; Config.Sold and
-// Stage.Restore carry them over a restart. On another instance a repeated
-// payment is carried out again, which moves a ticket to where it is already.
+// to be delivered are remembered; Config.Sold and Stage.Restore carry them over a
+// restart, and to other instances. One that has not heard of a payment carries it
+// out again, which moves a ticket to where it is already.
 //
 // # Passes
 //
