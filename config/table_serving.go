@@ -129,7 +129,7 @@ func lineRows() []Setting {
 		},
 	}, {
 		Key: "first_poll_grace", Default: "30s", Group: GroupRoom, Live: true,
-		Help: "How long a new place is kept for a visitor who is never seen again; 0 means as long as any other.",
+		Help: "How long a new place is kept for a visitor who is never seen again, at least twice -retry-after; 0 means as long as any other.",
 		bind: zeroOr(func(c *Config) *time.Duration { return &c.FirstPollGrace }, 10*time.Second, day),
 	}, {
 		Key: "reaper", Default: "36s", Group: GroupRoom, Live: true,
@@ -178,7 +178,7 @@ func cookieRows() []Setting {
 		bind: flagged(func(c *Config) *bool { return &c.SecureCookie }),
 	}, {
 		Key: "cookie_path", Default: "/", Group: GroupCookies, Live: true,
-		Help: "Path attribute of cookies.",
+		Help: "Path attribute of cookies. With any other than / browsers send the ticket to pages or to /queue/status but not to both, and nobody who waits gets in.",
 		bind: checked(func(c *Config) *string { return &c.CookiePath },
 			"a path that starts with / and holds only printable ASCII, no semicolon", checkCookiePath),
 	}, {

@@ -54,7 +54,7 @@ func authorityRows() []Setting {
 		bind: checked(func(c *Config) *string { return &c.TLSCache }, "a directory that Concert can write to", checkPath),
 	}, {
 		Key: "tls_staging", Default: "false", Group: GroupTLS, Live: true,
-		Help: "Use Let's Encrypt's staging directory, to try things out: no limits, and no browser trusts it.",
+		Help: "Use Let's Encrypt's staging directory, to try things out: it allows many more failures, and no browser trusts it.",
 		bind: flagged(func(c *Config) *bool { return &c.TLSStaging }),
 	}, {
 		Key: "tls_directory", Group: GroupTLS, Live: true,
