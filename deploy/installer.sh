@@ -733,7 +733,7 @@ install_all() {
 summary() {
 	step 'Done'
 	[ "$dry" = no ] || { say 'This was a dry run: nothing was changed.'; return; }
-	say "Settings, with the passwords that were made: $env_file (root only)"
+	say "Settings, with the passwords that were made: $env_file (for root and Concert alone)"
 	say "After editing it:                  systemctl reload concert"
 	say "Log:                               journalctl -u concert"
 	say "Operator portal:                   http://$(setting portal-listen)/"

@@ -28,7 +28,7 @@ func TestLogrotate(t *testing.T) {
 	must(t, err)
 	defer log.Close()
 	cmd := exec.Command(build(t), "-listen", "127.0.0.1:0", "-upstream", "http://127.0.0.1:1", "-data-dir", "")
-	cmd.Stderr = log
+	cmd.Stdout, cmd.Stderr = log, log
 	must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
@@ -64,7 +64,7 @@ func TestLogrotate(t *testing.T) {
 	must(t, err)
 	_, _ = io.Copy(io.Discard, resp.Body) // only that it was asked for matters
 	_ = resp.Body.Close()
-	has(regexp.MustCompile(`path=/after`))
+	has(regexp.MustCompile(`target=/after`)) // the access log
 	if now, err := os.ReadFile(path); err != nil || address.Match(now) || strings.Contains(string(now), "\x00") {
 		t.Errorf("the log was not emptied, or has a hole: %v\n%q", err, now)
 	}
