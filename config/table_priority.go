@@ -21,7 +21,7 @@ func priorityRows() []Setting {
 			if c.PriorityCap > 0 {
 				return ""
 			}
-			return strconv.Itoa(max(1, c.Cap/4))
+			return strconv.Itoa(priority.LaneSlots(c.PriorityCap, c.Cap))
 		},
 	}, {
 		Key: "priority_lane_rank", Default: "3", Unit: "rank", Group: GroupPriority, Live: true,

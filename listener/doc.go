@@ -34,8 +34,9 @@
 // a client has more than a 64th of the connections and no fewer than 32, busy
 // ones of it are closed, those that have been busy longest first: it may send
 // bodies slowly, or read nothing. Anybody else who is being answered is never
-// cut. Only when there is nobody to close is the newcomer refused. Connections of Proxies are counted and not closed for others, those
-// of Allow are accepted whatever the count.
+// cut. Only when there is nobody to close is the newcomer refused. Connections of
+// Proxies are counted and not closed for others, those of Allow are accepted
+// whatever the count.
 //
 // Connections that another process has accepted, before a hand-over, are not
 // counted.

@@ -23,7 +23,7 @@
 // # Concurrency and limits
 //
 // A Pipeline is safe for concurrent use; [Pipeline.Swap] exchanges its stages for
-// the visits to come. A Visit belongs to the goroutine that serves it; nothing may keep it, or its W, after ServeHTTP has
-// returned. At most [MaxHolds] things can be held and [MaxEditors] response
-// editors set per visit.
+// the visits to come. A Visit belongs to the goroutine that serves it; nothing may
+// keep it, or its W, after ServeHTTP has returned. At most [MaxHolds] things can be
+// held and [MaxEditors] response editors set per visit.
 package pipeline
