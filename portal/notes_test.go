@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/concert/line"
+	"github.com/andreimerlescu/concert/line/linetest"
 	"github.com/andreimerlescu/concert/pipeline"
 )
 
@@ -46,6 +47,7 @@ func TestNotesStayAsLongAsTheirPlacesAreListed(t *testing.T) {
 	r := newRig(t)
 	ticket := mustID(t, r.queueUp("192.0.2.1")[0])
 	over := time.Now().Add(5*time.Minute + time.Second)
+	linetest.Pass(t, r.line, time.Now(), over)
 	keep := r.program.Config().Reaper
 	if st, err := r.line.Look(t.Context(), over, ticket); err != nil || st.Known {
 		t.Fatalf("the place has not run out: %+v, %v", st, err)

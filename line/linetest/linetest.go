@@ -95,20 +95,31 @@ func (r *room) must(err error) {
 func (r *room) pass(d time.Duration) {
 	r.t.Helper()
 	end := r.now.Add(d)
+	Pass(r.t, r.l, r.now, end)
+	r.now = end
+}
+
+// Pass lets time go by for l, from one time to another, in which it is called as
+// often as it asks.
+func Pass(t testing.TB, l line.Line, from, to time.Time) {
+	t.Helper()
+	now := from
 	for range 100_000 {
-		next, err := r.l.Advance(r.t.Context(), r.now)
-		r.must(err)
-		if next.IsZero() || next.After(end) {
-			if r.now.Equal(end) {
+		next, err := l.Advance(t.Context(), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if next.IsZero() || next.After(to) {
+			if now.Equal(to) {
 				return
 			}
-			next = end
+			next = to
 		}
-		if next.After(r.now) {
-			r.now = next
+		if next.After(now) {
+			now = next
 		}
 	}
-	r.t.Fatalf("Advance asks to be called again without end at %v", r.now)
+	t.Fatalf("Advance asks to be called again without end at %v", now)
 }
 
 // client is a client key of its own for each k.

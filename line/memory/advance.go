@@ -30,7 +30,7 @@ func (l *Line) Advance(_ context.Context, now time.Time) (time.Time, error) {
 func (l *Line) nextEvent(n instant) instant {
 	at := eternity
 	if l.order.total.live() > 0 || l.cursor != 0 {
-		at = max(n, l.sweepAt)
+		at = max(n, min(l.sweepAt, n.add(beat)))
 	}
 	if l.order.total.standing() == 0 || l.set.Mode != line.Open {
 		return at

@@ -70,6 +70,13 @@
 // With Options.Record a line tells of every change (journal.go), so that
 // besides a snapshot all that came after it can be saved as it happens.
 //
+// # Standing still
+//
+// While anybody is in line, Advance asks to be called every second. When neither
+// it nor any other method is called for a second more, the process or its machine
+// has stood still (a debugger, a virtual machine that is moved). Nobody could ask
+// meanwhile, so that time does not pass for the line.
+//
 // # Limits
 //
 // A dead ticket counts in positions until the sweep that removes it. MaxWaiting

@@ -93,7 +93,7 @@ func (m *model) play(op byte, arg int) {
 	ctx := m.t.Context()
 	switch op {
 	case 0:
-		m.now = m.now.Add(time.Duration(arg) * 40 * time.Millisecond)
+		m.pass(time.Duration(arg) * 40 * time.Millisecond)
 	case 1, 2:
 		m.who = (m.who + arg) % 7
 		m.enter(line.Entry{Client: somebody(m.who), MayHold: op == 1}, nil)
@@ -292,6 +292,14 @@ func (m *model) promote(arg int) {
 	}
 	m.tickets = slices.DeleteFunc(m.tickets, func(o *modelTicket) bool { return o == k })
 	m.tickets = slices.Insert(m.tickets, to-1, k)
+}
+
+// pass lets time go by, and the line do what is due at least every second, as is
+// to be done with one.
+func (m *model) pass(d time.Duration) {
+	for end := m.now.Add(d); m.now.Before(end); m.catchUp() {
+		m.now = m.now.Add(min(end.Sub(m.now), beat))
+	}
 }
 
 func (m *model) advance() {

@@ -44,8 +44,9 @@ type Line struct {
 	since uint64 // numbers from here on were given by this process
 	wake  chan struct{}
 
-	mu      sync.Mutex // guards the fields below
-	now     instant    // the latest time seen
+	mu      sync.Mutex    // guards the fields below
+	stood   time.Duration // since start, while the process stood still: see standstill
+	now     instant       // the latest time seen
 	set     line.Settings
 	slab    slab
 	order   order
@@ -132,10 +133,7 @@ func (l *Line) configure(n instant, s line.Settings) {
 // begin opens every method: it moves the clock, ends presences that are over
 // and lets in whom that lets in. Called with mu held.
 func (l *Line) begin(now time.Time) instant {
-	if n := instant(now.Sub(l.start)); n > l.now {
-		l.now = n
-	}
-	n := l.now
+	n := l.excuse(l.instant(now))
 	l.meter.advance(n, l.slots.out, l.waiting(), l.set.Policy.Cap)
 	l.wheel.drain(n, lapseBatch, l.lapse)
 	l.overdue(n)
@@ -155,8 +153,12 @@ func (l *Line) finish(n instant) {
 	}
 }
 
+// instant is when it is on the line's clock, which does not go on while the
+// process stands still.
+func (l *Line) instant(t time.Time) instant { return instant(t.Sub(l.start) - l.stood) }
+
 // time converts an instant back.
-func (l *Line) time(n instant) time.Time { return l.start.Add(time.Duration(n)) }
+func (l *Line) time(n instant) time.Time { return l.start.Add(time.Duration(n) + l.stood) }
 
 // waiting reports whether anybody present is not yet let in.
 func (l *Line) waiting() bool {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/concert/line"
+	"github.com/andreimerlescu/concert/line/linetest"
 )
 
 // crashed is a line with one slot that was restored after a crash. Nobody can
@@ -66,10 +67,9 @@ func (c *crashed) come(k int) bool {
 }
 
 func (c *crashed) pass(d time.Duration) {
-	c.now = c.now.Add(d)
-	if _, err := c.l.Advance(c.t.Context(), c.now); err != nil {
-		c.t.Fatal(err)
-	}
+	end := c.now.Add(d)
+	linetest.Pass(c.t, c.l, c.now, end)
+	c.now = end
 }
 
 // comeOrdered has all of them come from the last to the first until each is

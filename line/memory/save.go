@@ -67,7 +67,7 @@ func (l *Line) Restore(_ context.Context, now time.Time, s line.Snapshot, return
 	if l.order.total != (counts{}) {
 		return errNotEmpty
 	}
-	down := n.since(instant(s.Taken.Sub(l.start)))
+	down := n.since(l.instant(s.Taken))
 	for k := range s.Tickets {
 		l.restore(n, &s.Tickets[k], down, returning)
 	}
@@ -86,7 +86,7 @@ func (l *Line) Restore(_ context.Context, now time.Time, s line.Snapshot, return
 // that is yet to poll for the first time. An absent one stays so until seen;
 // one whose stand at the door was cut off is back as soon as anybody.
 func (l *Line) restore(n instant, s *line.SavedTicket, down time.Duration, cutOff bool) {
-	seen := instant(s.LastSeen.Sub(l.start))
+	seen := l.instant(s.LastSeen)
 	_, double := l.numbers[s.Ticket.Number]
 	if s.Ticket.IsZero() || double || n.since(seen) >= l.set.TTL {
 		return

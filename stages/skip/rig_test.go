@@ -14,6 +14,7 @@ import (
 	"github.com/andreimerlescu/concert/clientip"
 	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/line"
+	"github.com/andreimerlescu/concert/line/linetest"
 	"github.com/andreimerlescu/concert/line/memory"
 	"github.com/andreimerlescu/concert/pipeline"
 	"github.com/andreimerlescu/concert/signed"
@@ -31,6 +32,13 @@ type rig struct {
 	slot  line.Slot
 	vip   bool // of the last visit
 	waits bool // pages are answered with the waiting page
+}
+
+// pass lets time go by, for the line too.
+func (r *rig) pass(d time.Duration) {
+	from := time.Now()
+	time.Sleep(d)
+	linetest.Pass(r.t, r.line, from, time.Now())
 }
 
 // front stands for the classify and operations stages.

@@ -128,7 +128,7 @@ func TestWhatCannotBePromoted(t *testing.T) {
 		if err := r.line.Remove(t.Context(), time.Now(), q[2]); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(6 * time.Minute) // q[3] stays away
+		r.pass(6 * time.Minute) // q[3] stays away
 		for name, body := range map[string]func(line.Ticket) string{"by reference": byRef, "by number": byID} {
 			f("admitted "+name, body(q[0]), 409)
 			f("left "+name, body(q[1]), 410)
