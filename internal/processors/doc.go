@@ -10,13 +10,13 @@
 // through takes several such wake-ups, and they cost more than the page does.
 // With one processor there is nobody to wake.
 //
-// One processor is left for all when it was busy for 85 % of 20 ms; when that took 5 ms longer, since others want the processor and two
-// threads are given more of it than one; and when the heap has grown beyond 32
-// MiB, since one processor would have to collect its garbage alone. All are left
-// for one after a second with none of that, in which less than nine tenths of one
-// were used, or, where one has not been enough before, after up to four such
-// seconds. What the operator has set stands: nothing is done when GOMAXPROCS is in
-// the environment.
+// One processor is left for all when it was busy for 85 % of 20 ms; when that took
+// 5 ms longer, since others want the processor and two threads are given more of
+// it than one; and when the heap has grown beyond 32 MiB, since one processor would
+// have to collect its garbage alone. All are left for one after a second with none
+// of that, in which less than nine tenths of one were used, or, where one has not
+// been enough before, after up to four such seconds. What the operator has set
+// stands: nothing is done when GOMAXPROCS is in the environment.
 //
 // # Concurrency and limits
 //
