@@ -94,6 +94,7 @@ func TestWhoGetsJSON(t *testing.T) {
 		name   string
 		always bool // -api-json=false
 		accept []string
+		others []string
 		html   bool
 	}{
 		{name: "no Accept"},
@@ -103,6 +104,9 @@ func TestWhoGetsJSON(t *testing.T) {
 		{name: "upper case", accept: []string{"TEXT/HTML"}, html: true},
 		{name: "low weight", accept: []string{"application/json, text/html;q=0.1"}, html: true},
 		{name: "second line", accept: []string{"application/json", "text/html"}, html: true},
+		{name: "h2c offered", accept: []string{"*/*"}, others: []string{"Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA"}},
+		{name: "script", accept: []string{"text/html"}, others: []string{"Sec-Fetch-Dest: empty", "Sec-Fetch-Mode: cors"}},
+		{name: "page through a service worker", accept: []string{"text/html"}, others: []string{"Sec-Fetch-Dest: empty", "Sec-Fetch-Mode: navigate"}, html: true},
 		{name: "page for everyone", always: true, accept: []string{"application/json"}, html: true},
 	}
 	for _, tt := range tests {
@@ -111,7 +115,7 @@ func TestWhoGetsJSON(t *testing.T) {
 			if tt.always {
 				p = never
 			}
-			lines := []string{"GET /api HTTP/1.1", "Host: site.test"}
+			lines := append([]string{"GET /api HTTP/1.1", "Host: site.test"}, tt.others...)
 			for _, accept := range tt.accept {
 				lines = append(lines, "Accept: "+accept)
 			}

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"net/http"
+	"net/textproto"
 	"strings"
 )
 
@@ -25,9 +26,22 @@ func DestinationOf(r *http.Request) Destination {
 	case "", "document", "iframe", "frame":
 		return Opened
 	case "empty":
+		// A service worker that passes a navigation on does so with an empty
+		// destination, and what comes back is shown. No script can make up a
+		// request of that mode.
+		if mode := r.Header["Sec-Fetch-Mode"]; len(mode) > 0 && mode[0] == "navigate" {
+			return Opened
+		}
 		return Read
 	}
 	return Built
+}
+
+// IsWebSocket reports whether protocol, as in an Upgrade field, is WebSocket
+// (RFC 6455, section 4.1). Other protocols are offers that a client does
+// without: programs offer h2c with each request that they send without TLS.
+func IsWebSocket(protocol string) bool {
+	return strings.EqualFold(textproto.TrimString(protocol), "websocket")
 }
 
 // WantsHTML is the one decision whether a request is answered with a page of

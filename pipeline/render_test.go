@@ -198,25 +198,27 @@ func TestWantsHTML(t *testing.T) {
 }
 
 func TestWhoShowsPages(t *testing.T) {
-	f := func(destination string, want Destination, html bool) {
+	f := func(destination, mode string, want Destination, html bool) {
 		t.Helper()
-		r := &http.Request{Header: http.Header{"Accept": {"text/html"}}}
+		r := &http.Request{Header: http.Header{"Accept": {"text/html"}, "Sec-Fetch-Mode": {mode}}}
 		if destination != "absent" {
 			r.Header["Sec-Fetch-Dest"] = []string{destination}
 		}
 		if got := DestinationOf(r); got != want {
-			t.Errorf("%s: destination %d, want %d", destination, got, want)
+			t.Errorf("%s, %s: destination %d, want %d", destination, mode, got, want)
 		}
 		if got := WantsHTML(r); got != html {
-			t.Errorf("%s: wants HTML %v", destination, got)
+			t.Errorf("%s, %s: wants HTML %v", destination, mode, got)
 		}
 	}
-	f("absent", Opened, true)
-	f("", Opened, true)
-	f("document", Opened, true)
-	f("iframe", Opened, true)
-	f("frame", Opened, true)
-	f("empty", Read, false)
-	f("image", Built, false)
-	f("hologram", Built, false)
+	f("absent", "navigate", Opened, true)
+	f("", "navigate", Opened, true)
+	f("document", "navigate", Opened, true)
+	f("iframe", "navigate", Opened, true)
+	f("frame", "navigate", Opened, true)
+	f("empty", "cors", Read, false)
+	f("empty", "", Read, false)
+	f("empty", "navigate", Opened, true) // passed on by a service worker
+	f("image", "no-cors", Built, false)
+	f("hologram", "navigate", Built, false)
 }

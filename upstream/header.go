@@ -150,14 +150,10 @@ func upgradeWanted(r *http.Request) string {
 	if r.ProtoMajor != 1 || r.ProtoMinor == 0 || r.Method != http.MethodGet || r.ContentLength != 0 {
 		return ""
 	}
-	if up := r.Header["Upgrade"]; len(up) == 1 && isWebSocket(up[0]) && hasToken(r.Header["Connection"], "upgrade") {
+	if up := r.Header["Upgrade"]; len(up) == 1 && pipeline.IsWebSocket(up[0]) && hasToken(r.Header["Connection"], "upgrade") {
 		return up[0]
 	}
 	return ""
-}
-
-func isWebSocket(protocol string) bool {
-	return strings.EqualFold(textproto.TrimString(protocol), "websocket")
 }
 
 // hasToken reports whether one of the comma-separated lists holds token.

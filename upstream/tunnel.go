@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/andreimerlescu/concert/pipeline"
 )
 
 // linger is how long a WebSocket may stay silent once one side has ended.
@@ -17,7 +19,7 @@ const linger = time.Second
 // was asked for, becomes a tunnel.
 func (e *exchange) switched(resp *http.Response, s *stream, wanted bool) error {
 	origin, ok := resp.Body.(io.ReadWriteCloser)
-	if !wanted || !ok || !isWebSocket(resp.Header.Get("Upgrade")) {
+	if !wanted || !ok || !pipeline.IsWebSocket(resp.Header.Get("Upgrade")) {
 		_ = resp.Body.Close() // the origin now speaks we know not what
 		return e.failure(errUnasked)
 	}

@@ -38,7 +38,7 @@ func (s *settings) judge(r *http.Request, known bool) caller {
 		return part
 	}
 	switch {
-	case pipeline.DestinationOf(r) == pipeline.Built, r.Header["Upgrade"] != nil:
+	case pipeline.DestinationOf(r) == pipeline.Built, pipeline.IsWebSocket(first(r.Header["Upgrade"])):
 		return part
 	case r.Method == http.MethodGet && speculative(r.Header):
 		return glimpse
