@@ -20,7 +20,10 @@ func TestHistoryFile(t *testing.T) {
 	dir := t.TempDir()
 	f("", dir, dir+"/history.jsonl")
 	f("", "", "")
-	f("off", dir, "")
+	for _, word := range []string{"off", "OFF", "none", "None", "false", "0"} {
+		f(word, dir, "")
+	}
+	f("./none", dir, "./none")
 	f("other.jsonl", "", "other.jsonl")
 }
 

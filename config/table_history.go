@@ -2,13 +2,23 @@ package config
 
 import (
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/andreimerlescu/concert/ipinfo"
 )
 
-// historyOff as the history log keeps everything in memory.
+// historyOff as the history log keeps everything in memory, and so do the
+// other words for it: nobody means a file by them.
 const historyOff = "off"
+
+func noFile(name string) bool {
+	switch strings.ToLower(name) {
+	case historyOff, "none", "false", "0":
+		return true
+	}
+	return false
+}
 
 func historyRows() []Setting {
 	return []Setting{{
@@ -54,7 +64,7 @@ func historyRows() []Setting {
 // HistoryFile is the name of the history log, "" when there is none.
 func (c *Config) HistoryFile() string {
 	switch {
-	case c.HistoryLog == historyOff, c.HistoryLog == "" && c.DataDir == "":
+	case noFile(c.HistoryLog), c.HistoryLog == "" && c.DataDir == "":
 		return ""
 	case c.HistoryLog == "":
 		return filepath.Join(c.DataDir, "history.jsonl")

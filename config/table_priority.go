@@ -61,7 +61,7 @@ func skipRows() []Setting {
 		bind: checked(func(c *Config) *string { return &c.SkipURL },
 			"a path, an http or https URL, or nothing; at most 2048 characters without spaces, quotes and angle brackets", checkSkipURL),
 	}, {
-		Key: "pass", Env: "CONCERT_PASS_DURATION", Default: "0", Group: GroupSkip, Live: true,
+		Key: "pass_duration", Flag: "pass", Default: "0", Group: GroupSkip, Live: true,
 		Help: "How long a visitor who paid goes to the front whenever they have to wait again; 0 gives out no such passes.",
 		bind: zeroOr(func(c *Config) *time.Duration { return &c.PassDuration }, time.Minute, skip.MaxPassTTL),
 	}}
