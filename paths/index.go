@@ -22,15 +22,6 @@ func (ix *index[V]) add(p pattern, r rule[V]) {
 	ix.exactLen.add(len(p.path))
 }
 
-func (ix *index[V]) get(p pattern) (rule[V], bool) {
-	if p.prefix {
-		r, ok := ix.prefix[p.path]
-		return r, ok
-	}
-	r, ok := ix.exact[p.path]
-	return r, ok
-}
-
 // find returns the rule of the longest pattern s meets. It takes bytes as well
 // as strings, because converting one to the other would allocate.
 func find[V comparable, S string | []byte](ix *index[V], s S) (rule[V], bool) {

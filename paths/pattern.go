@@ -23,6 +23,9 @@ func (p pattern) String() string {
 	return p.path
 }
 
+// lower returns the pattern with its path in lower case.
+func (p pattern) lower() pattern { return pattern{lower(p.path), p.prefix} }
+
 // lower returns s with ASCII letters in lower case. Others keep their case:
 // their folding depends on the origin's language and file system.
 func lower(s string) string {

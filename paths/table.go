@@ -2,7 +2,6 @@ package paths
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 )
 
@@ -39,7 +38,7 @@ type rule[V comparable] struct {
 func Build[V comparable](lists ...List[V]) (*Table[V], error) {
 	t := &Table[V]{}
 	var problems []error
-	owner := make(map[pattern]string)
+	claimed := make(claims)
 	parsed := make([][]pattern, len(lists))
 	for i, l := range lists {
 		patterns, bad := parsePatterns(l.Name, l.Entries)
@@ -47,7 +46,7 @@ func Build[V comparable](lists ...List[V]) (*Table[V], error) {
 		parsed[i] = patterns
 		told := make(map[pattern]bool)
 		for _, p := range patterns {
-			if err := claim(owner, p, l.Name, l.Strict); err != nil {
+			if err := claimed.take(claim{p, l.Name, l.Strict}); err != nil {
 				if !told[p] {
 					problems = append(problems, err)
 				}
@@ -62,51 +61,31 @@ func Build[V comparable](lists ...List[V]) (*Table[V], error) {
 	}
 	for i, l := range lists {
 		if l.Strict {
-			t.addTwins(parsed[i], owner, rule[V]{l.Value, true})
+			t.addTwins(parsed[i], claimed, rule[V]{l.Value, true})
 		}
 	}
 	return t, nil
 }
 
-// claim notes in owner that p is in the list called name.
-func claim(owner map[pattern]string, p pattern, name string, strict bool) error {
-	if strict && p == (pattern{path: "/"}) {
-		return fmt.Errorf("%s: %q is the site's front page: remove it", name, p)
-	}
-	switch before, taken := owner[p]; {
-	case taken && before == name:
-		return fmt.Errorf("%s: %q is listed twice: remove one of them", name, p)
-	case taken:
-		return fmt.Errorf("%s: %q is also in %s: remove it from one of them", name, p, before)
-	}
-	owner[p] = name
-	return nil
-}
-
-// add puts p into both indexes. Where two patterns differ in their capitals
-// only, the strict one is kept in the folded index: it is asked for nothing
-// else.
+// add puts p into both indexes. Patterns that differ in their capitals only are
+// all strict or all not: see claims.
 func (t *Table[V]) add(p pattern, r rule[V]) {
 	t.written.add(p, r)
-	folded := pattern{lower(p.path), p.prefix}
-	if old, taken := t.folded.get(folded); !taken || !old.strict {
-		t.folded.add(folded, r)
-	}
+	folded := p.lower()
+	t.folded.add(folded, r)
 	t.strict = t.strict || r.strict
 	t.capitals = t.capitals || folded != p
 }
 
 // addTwins makes the strict rule r take `/x/` along with `/x`, and `/x` along
 // with `/x/` and `/x/*`, unless they are listed by themselves.
-func (t *Table[V]) addTwins(patterns []pattern, owner map[pattern]string, r rule[V]) {
+func (t *Table[V]) addTwins(patterns []pattern, claimed claims, r rule[V]) {
 	for _, p := range patterns {
 		twin := pattern{path: strings.TrimSuffix(p.path, "/")}
 		if twin.path == p.path {
 			twin.path += "/"
 		}
-		_, exact := owner[twin]
-		_, prefix := owner[pattern{twin.path, true}]
-		if !exact && !prefix {
+		if !claimed.has(twin) && !claimed.has(pattern{twin.path, true}) {
 			t.add(twin, r)
 		}
 	}

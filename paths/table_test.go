@@ -173,10 +173,3 @@ func TestLongestPattern(t *testing.T) {
 	expect(t, s, ban, exact, exact+"/", strings.ToUpper(exact), strings.ToUpper(exact)+"/", prefix, prefix+"x", strings.ToUpper(prefix)+strings.Repeat("x", 1000))
 	expect(t, s, page, exact+"a", exact[1:], strings.ToUpper(exact)+"A", strings.ToUpper(exact)+"//A")
 }
-
-func TestPatternsThatDifferInCapitals(t *testing.T) {
-	s := build(t, map[string]string{"-assets": "/Admin/*, /x/*", "-ban-paths": "/admin/*, /X/y"})
-	expect(t, s, ban, "/admin/a", "/Admin/a", "/ADMIN/a", "/X/y", "/x/y")
-	expect(t, s, asset, "/x/z")
-	expect(t, s, page, "/X/z")
-}
