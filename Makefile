@@ -16,7 +16,11 @@ STATICCHECK = $(GO) tool -modfile=tools/go.mod staticcheck
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-all: lint test build ## lint, test and build
+# One after the other, also with -j: measurements and tests that share a machine
+# disturb each other.
+all: ## lint, clean, test with and without the race detector, run benchmarks, build
+	@for target in lint clean test race benchmarks; do $(MAKE) -j1 $$target || exit; done
+	@$(MAKE) build
 
 deps: ## find or install the programs that the tests drive
 	@.ci/deps
