@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"strings"
 
+	"github.com/andreimerlescu/concert/clientip"
 	"github.com/andreimerlescu/concert/listener"
 )
 
@@ -20,6 +22,12 @@ func (l *Loaded) advise() {
 	l.adviseLimits(warn)
 	l.advisePaths(warn)
 	l.adviseAddresses(warn)
+	if p, ok := everybody(c.TrustedProxies); ok {
+		warn("-trusted-proxies %s: each visitor can say whose request it is, and nobody is banned; name your proxies alone", p)
+	}
+	if p, ok := everybody(c.AbuseAllow); ok {
+		warn("-abuse-allow %s: nobody is banned; name those alone who must not be", p)
+	}
 	l.adviseRooms(warn)
 	l.adviseConnections(warn)
 	l.adviseTLS(warn)
@@ -96,6 +104,16 @@ func (l *Loaded) adviseConnections(warn func(format string, args ...any)) {
 	case !l.set("trusted_proxies"):
 		warn("-proxy-protocol: by the default of -trusted-proxies only connections from this machine begin with a PROXY header; name your balancer there")
 	}
+}
+
+// everybody returns the network in t that holds every address of its family.
+func everybody(t *clientip.Trust) (netip.Prefix, bool) {
+	for _, p := range t.Prefixes() {
+		if p.Bits() == 0 {
+			return p, true
+		}
+	}
+	return netip.Prefix{}, false
 }
 
 // set reports whether somebody chose the value.
