@@ -10,7 +10,7 @@ import (
 )
 
 // Decode reads one JSON value of known fields, and nothing behind it. The error
-// of an empty body is io.EOF; it wraps that of the reader.
+// of an empty body wraps io.EOF, others that of the reader.
 func Decode(body io.Reader, into any) error {
 	dec := json.NewDecoder(body)
 	dec.DisallowUnknownFields()
@@ -23,9 +23,24 @@ func Decode(body io.Reader, into any) error {
 	return nil
 }
 
+// ending is an error of a body that ends before its value does.
+type ending struct {
+	text string
+	error
+}
+
+func (e ending) Error() string { return e.text }
+func (e ending) Unwrap() error { return e.error }
+
 // plainly says what is wrong with a value in words of JSON: those of
 // encoding/json name types of Go. Other errors are left as they are.
 func plainly(err error) error {
+	switch {
+	case errors.Is(err, io.EOF):
+		return ending{"it is empty", err}
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return ending{"it ends in the middle", err}
+	}
 	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok {
 		return err

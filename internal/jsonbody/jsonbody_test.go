@@ -32,6 +32,8 @@ func TestDecodeSpeaksOfJSON(t *testing.T) {
 		`{"list":{}}`:     "list must be a list in [ ], not object",
 		`{"name":1}`:      "name must be a text in quotes, not number",
 		`{"part":"x"}`:    "part must be a number, not string",
+		``:                "it is empty",
+		`{"n":`:           "it ends in the middle",
 		`[]`:              "it must be an object in { }, not array",
 	} {
 		var in struct {
