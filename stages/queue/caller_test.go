@@ -33,6 +33,7 @@ func TestJudge(t *testing.T) {
 		{"destination of the future", "GET", []option{accept(page), header("Sec-Fetch-Dest", "hologram")}, part, part},
 		{"page through a service worker", "GET", []option{accept(page), header("Sec-Fetch-Dest", "empty"), header("Sec-Fetch-Mode", "navigate")}, browser, browser},
 		{"form through a service worker", "POST", []option{accept(page), header("Sec-Fetch-Dest", "empty"), header("Sec-Fetch-Mode", "navigate")}, form, form},
+		{"link that downloads, as Chromium sends it", "GET", []option{header("Sec-Fetch-Dest", "empty"), header("Sec-Fetch-Mode", "navigate")}, program, browser},
 		{"program that offers h2c", "GET", []option{accept("*/*"), header("Connection", "Upgrade, HTTP2-Settings"), header("Upgrade", "h2c")}, program, browser},
 		{"program that offers h2c and posts", "POST", []option{accept("*/*"), header("Connection", "Upgrade, HTTP2-Settings"), header("Upgrade", "h2c")}, program, form},
 		{"socket", "GET", []option{header("Connection", "Upgrade"), header("Upgrade", "websocket")}, part, part},
