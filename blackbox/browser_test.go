@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -48,6 +49,7 @@ func TestBrowser(t *testing.T) {
 	t.Parallel()
 	ctx := browser(t)
 	hold := make(chan struct{})
+	letGo := sync.OnceFunc(func() { close(hold) })
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/hold":
@@ -64,6 +66,7 @@ func TestBrowser(t *testing.T) {
 		}
 	}))
 	defer srv.Close()
+	defer letGo() // else Close waits for the page that is held
 	p := start(t, strings.TrimPrefix(srv.URL, "http://"), "-cap", "1", quick, "-assets", "/css/*,/js/*")
 	holder := rawtest.Dial(t, p.Addr)
 	holder.Send("GET /hold HTTP/1.1\r\nHost: site.test\r\nAccept: text/html\r\n\r\n")
@@ -79,7 +82,7 @@ func TestBrowser(t *testing.T) {
 	if strings.TrimSpace(position) != "1" {
 		t.Errorf("the waiting page shows place %q, want 1", position)
 	}
-	close(hold) // the browser polls, and reloads by itself
+	letGo() // the browser polls, and reloads by itself
 	if err := chromedp.Do(ctx, chromedp.WaitVisible("#scripted")); err != nil {
 		t.Fatal(err)
 	}
