@@ -15,6 +15,7 @@ import (
 	"github.com/andreimerlescu/concert/config"
 	"github.com/andreimerlescu/concert/internal/jsonbody"
 	"github.com/andreimerlescu/concert/line"
+	"github.com/andreimerlescu/concert/persist"
 	"github.com/andreimerlescu/concert/pipeline"
 	"github.com/andreimerlescu/concert/rooms"
 	"github.com/andreimerlescu/concert/stages/operations"
@@ -85,7 +86,7 @@ func (a *App) serveCap(v *pipeline.Visit) {
 
 // setRoomCap changes the cap of an inline room, with change held, and returns its
 // line.
-func (a *App) setRoomCap(ctx context.Context, by By, id string, n int) (line.Line, error) {
+func (a *App) setRoomCap(ctx context.Context, by persist.By, id string, n int) (line.Line, error) {
 	list, err := a.cfg.Load().Rooms.With(id, map[string]json.RawMessage{"cap": json.RawMessage(strconv.Itoa(n))}, false)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/andreimerlescu/concert/config"
 	"github.com/andreimerlescu/concert/gate"
+	"github.com/andreimerlescu/concert/persist"
 	"github.com/andreimerlescu/concert/pipeline"
 )
 
@@ -125,7 +126,7 @@ func TestEveryMetricIsScraped(t *testing.T) {
 	a := newApp(t, "-tls-domains=site.test", "-tls-cache="+t.TempDir(), "-gate-listen=127.0.0.1:0", "-rooms", checkoutRoom) // names give some metrics their label
 	room := gate.DefaultRoom()
 	room.ID = "demo"
-	if _, err := a.gate.store.Create(t.Context(), time.Now(), gate.By{}, room); err != nil {
+	if _, err := a.gate.store.Create(t.Context(), time.Now(), persist.By{}, room); err != nil {
 		t.Fatal(err)
 	}
 	body := ask(a, "GET", "/_room/metrics", "", "").Body.String()

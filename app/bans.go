@@ -92,13 +92,13 @@ func (a *App) serveAbuse(v *pipeline.Visit) {
 	by := byToken(v)
 	(&api.Handler{
 		Registry: a.abuse,
-		By:       func(*http.Request) string { return by.String() },
+		By:       func(*http.Request) string { return by.InWords() },
 		Save:     func() error { return a.saveOrders(by) },
 	}).ServeHTTP(v.W, v.R)
 }
 
 // saveOrders puts operators' bans on disk. Called with change held.
-func (a *App) saveOrders(by By) error {
+func (a *App) saveOrders(by persist.By) error {
 	if err := a.bans.Sync(); err != nil {
 		a.orders.take()
 		return fmt.Errorf("it is in force, but not on disk yet: %w", err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/concert/config"
+	"github.com/andreimerlescu/concert/persist"
 )
 
 // Reconfigure has everything from now on go by another configuration, in an
@@ -64,14 +65,14 @@ func (a *App) swap(ctx context.Context, p *plan) error {
 func (a *App) SetCap(ctx context.Context, n int) error {
 	a.change.Lock()
 	defer a.change.Unlock()
-	if err := a.setCap(ctx, By{Who: "program"}, n); err != nil {
+	if err := a.setCap(ctx, persist.By{Who: "program"}, n); err != nil {
 		return fmt.Errorf("change the cap to %d: %w", n, err)
 	}
 	return nil
 }
 
 // setCap is SetCap with change held.
-func (a *App) setCap(ctx context.Context, by By, n int) error {
+func (a *App) setCap(ctx context.Context, by persist.By, n int) error {
 	if a.loaded == nil {
 		c := *a.cfg.Load()
 		c.Cap = n

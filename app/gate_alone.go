@@ -151,8 +151,8 @@ func (o gateOperators) Config() *config.Config { return o.gate.cfg }
 func (o gateOperators) Leaving() bool { return o.gate.alone.leaving.Load() }
 
 // Audit implements portal.Concert.
-func (o gateOperators) Audit(by portal.By, act persist.Act) {
-	act.Who, act.Client = by.Who, by.Client
+func (o gateOperators) Audit(by persist.By, act persist.Act) {
+	act.By = by
 	act.At = time.Now()
 	_ = o.gate.alone.Data.Audit(act) // the directory reports the fault: what was done is done
 }
@@ -170,7 +170,7 @@ func (o gateOperators) Act(f func() error) error {
 func (gateOperators) Settings() portal.Settings { return portal.Settings{Fixed: true} }
 
 // Edit implements portal.Concert.
-func (gateOperators) Edit(context.Context, portal.By, portal.Edit) (view.Edited, error) {
+func (gateOperators) Edit(context.Context, persist.By, portal.Edit) (view.Edited, error) {
 	return view.Edited{}, &portal.Problem{Status: http.StatusNotImplemented, Err: ErrFixed}
 }
 
@@ -183,7 +183,7 @@ func (gateOperators) Stats() map[string]any { return nil }
 func (gateOperators) Refused() map[string]uint64 { return nil }
 
 // SaveBans implements portal.Concert.
-func (gateOperators) SaveBans(portal.By) error { return nil }
+func (gateOperators) SaveBans(persist.By) error { return nil }
 
 // Ticket implements portal.Concert.
 func (gateOperators) Ticket(string) (line.Ticket, bool) { return line.Ticket{}, false }

@@ -128,7 +128,7 @@ func laneRanks(c *config.Config) []string {
 }
 
 // Edit implements portal.Concert.
-func (o operators) Edit(ctx context.Context, by portal.By, e portal.Edit) (view.Edited, error) {
+func (o operators) Edit(ctx context.Context, by persist.By, e portal.Edit) (view.Edited, error) {
 	a := o.app
 	a.change.Lock()
 	defer a.change.Unlock()
@@ -139,10 +139,10 @@ func (o operators) Edit(ctx context.Context, by portal.By, e portal.Edit) (view.
 		}
 		e.Set = map[string]json.RawMessage{"rooms": list}
 	}
-	change := changing(By(by), config.Changes{Set: e.Set, Reset: e.Reset})
+	change := changing(by, config.Changes{Set: e.Set, Reset: e.Reset})
 	if e.Undo {
 		var err error
-		if change, err = a.undoing(By(by)); err != nil {
+		if change, err = a.undoing(by); err != nil {
 			return view.Edited{}, &portal.Problem{Status: editStatus(err), Err: err}
 		}
 		if !e.Of.IsZero() && !e.Of.Equal(a.settings.Updated()) {
@@ -184,10 +184,10 @@ func (o operators) Act(f func() error) error {
 }
 
 // SaveBans implements portal.Concert.
-func (o operators) SaveBans(by portal.By) error { return o.app.saveOrders(By(by)) }
+func (o operators) SaveBans(by persist.By) error { return o.app.saveOrders(by) }
 
 // Audit implements portal.Concert.
-func (o operators) Audit(by portal.By, act persist.Act) { o.app.audit(By(by), act) }
+func (o operators) Audit(by persist.By, act persist.Act) { o.app.audit(by, act) }
 
 // Ticket implements portal.Concert.
 func (o operators) Ticket(text string) (line.Ticket, bool) {

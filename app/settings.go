@@ -25,21 +25,9 @@ var (
 	errHalfway = errors.New("the change is saved, but not in force before a restart")
 )
 
-// By is who does something, for the audit trail.
-type By struct {
-	Who    string // "token", "signal", …
-	Client string // the address it came from; "" for none
-}
-
 // byToken is whoever sent a request with the admin token.
-func byToken(v *pipeline.Visit) By { return By{"token", v.Client.Addr.String()} }
-
-// String is for logs and for who ordered a ban.
-func (b By) String() string {
-	if b.Client == "" {
-		return b.Who
-	}
-	return "admin " + b.Who + " from " + b.Client
+func byToken(v *pipeline.Visit) persist.By {
+	return persist.By{Who: "token", Client: v.Client.Addr.String()}
 }
 
 // Edited is what a change of settings comes to.
@@ -51,7 +39,7 @@ type Edited struct {
 
 // edit is a change of the settings.
 type edit struct {
-	by   By
+	by   persist.By
 	what string // for the audit trail
 	next func(*config.Loaded) (*config.Loaded, error)
 	dry  bool // only say what it would come to
@@ -60,12 +48,12 @@ type edit struct {
 }
 
 // changing is the edit that makes changes.
-func changing(by By, ch config.Changes) edit {
+func changing(by persist.By, ch config.Changes) edit {
 	return edit{by: by, what: "settings", next: func(l *config.Loaded) (*config.Loaded, error) { return l.With(ch) }}
 }
 
 // setting is the edit that sets a number.
-func setting(by By, key string, n int) edit {
+func setting(by persist.By, key string, n int) edit {
 	return changing(by, config.Changes{Set: map[string]json.RawMessage{key: json.RawMessage(strconv.Itoa(n))}})
 }
 
@@ -74,14 +62,14 @@ func setting(by By, key string, n int) edit {
 //
 // The error is ErrFixed, ErrReplaced, ErrNotSaved (which wraps
 // persist.ErrEdited where that is why), or says what is wrong with the values.
-func (a *App) Change(ctx context.Context, by By, ch config.Changes) (Edited, error) {
+func (a *App) Change(ctx context.Context, by persist.By, ch config.Changes) (Edited, error) {
 	a.change.Lock()
 	defer a.change.Unlock()
 	return a.edit(ctx, changing(by, ch))
 }
 
 // undoing is the edit that takes the last one back.
-func (a *App) undoing(by By) (edit, error) {
+func (a *App) undoing(by persist.By) (edit, error) {
 	if a.settings == nil {
 		return edit{}, ErrFixed
 	}
@@ -144,15 +132,15 @@ func (a *App) auditChanges(e edit, changes []config.Change, now time.Time) {
 	act := persist.Act{At: now, What: e.what}
 	for _, c := range changes {
 		act.Changes = append(act.Changes, persist.ActChange{Key: c.Key, From: c.From, To: c.To})
-		a.log.Info("setting changed", "key", c.Key, "from", c.From, "to", c.To, "source", c.ToSource, "by", e.by.String())
+		a.log.Info("setting changed", "key", c.Key, "from", c.From, "to", c.To, "source", c.ToSource, "by", e.by.InWords())
 	}
 	a.audit(e.by, act)
 }
 
 // audit takes down an act. One that cannot be written now is kept, and the
 // directory reports the fault: what was done is done.
-func (a *App) audit(by By, act persist.Act) {
-	act.Who, act.Client = by.Who, by.Client
+func (a *App) audit(by persist.By, act persist.Act) {
+	act.By = by
 	if act.At.IsZero() {
 		act.At = time.Now()
 	}
@@ -202,5 +190,5 @@ func (a *App) reloaded(next *config.Loaded) {
 		}
 	}
 	a.loaded = next
-	a.auditChanges(edit{by: By{Who: "signal"}, what: "reload"}, changes, time.Now())
+	a.auditChanges(edit{by: persist.By{Who: "signal"}, what: "reload"}, changes, time.Now())
 }

@@ -69,7 +69,7 @@ func set(pairs ...string) config.Changes {
 func TestChangeIsSavedThenInForce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	a := newLive(t, dir, "-cap=9")
-	by := By{Who: "test"}
+	by := persist.By{Who: "test"}
 	done, err := a.Change(t.Context(), by, set("cap", "7", "asset_user_cap_h2", "2"))
 	if err != nil || len(done.Changes) != 2 || done.Changes[0].From != "9" || done.Changes[0].To != "7" {
 		t.Fatalf("%+v, %v", done, err)
@@ -99,7 +99,7 @@ func TestChangeIsSavedThenInForce(t *testing.T) {
 // TestFixedSettings: an App that was given a Config alone says so.
 func TestFixedSettings(t *testing.T) {
 	a := newApp(t)
-	if _, err := a.Change(t.Context(), By{}, set("cap", "7")); !errors.Is(err, ErrFixed) {
+	if _, err := a.Change(t.Context(), persist.By{}, set("cap", "7")); !errors.Is(err, ErrFixed) {
 		t.Errorf("Change: %v", err)
 	}
 	if err := a.Reload(t.Context()); !errors.Is(err, ErrFixed) {

@@ -11,6 +11,7 @@ import (
 	"github.com/andreimerlescu/concert/config"
 	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/internal/certtest"
+	"github.com/andreimerlescu/concert/persist"
 	"github.com/andreimerlescu/concert/pipeline"
 )
 
@@ -49,7 +50,7 @@ func TestReloadReadsCertificatesAgain(t *testing.T) {
 	if err := a.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), "-tls-cert") || !strings.Contains(err.Error(), "site.key") {
 		t.Errorf("a broken key: %v", err)
 	}
-	if _, err := a.Change(t.Context(), By{Who: "test"}, set("cap", "3")); err != nil {
+	if _, err := a.Change(t.Context(), persist.By{Who: "test"}, set("cap", "3")); err != nil {
 		t.Errorf("a broken key keeps the cap from being changed: %v", err)
 	}
 	if _, err := a.freeze(t.Context()); err != nil {
@@ -68,7 +69,7 @@ func TestTLSIsSwitchedLive(t *testing.T) {
 	a := newLive(t, "")
 	ca, dir := certtest.New(t), t.TempDir()
 	cert, key := ca.Issue(t, certtest.Names("site.test")).Write(t, dir, "site")
-	by := By{Who: "test"}
+	by := persist.By{Who: "test"}
 	if _, err := a.Change(t.Context(), by, set("tls_cert", `"`+cert+`"`)); err == nil || !strings.Contains(err.Error(), "-tls-key") {
 		t.Errorf("a certificate without its key: %v", err)
 	}

@@ -101,6 +101,6 @@ func (a *App) toldSetting(m fleet.Message) error {
 	if m.Data != nil {
 		ch = config.Changes{Set: map[string]json.RawMessage{m.Key: m.Data}}
 	}
-	_, err := a.edit(context.Background(), changing(By{Who: byInstance + m.Owner()}, ch))
+	_, err := a.edit(context.Background(), changing(persist.By{Who: byInstance + m.Owner()}, ch))
 	return err
 }

@@ -150,12 +150,6 @@ func (a Action) Decide(paused bool, epoch int64, now time.Time) (bool, int64) {
 	return a == Pause, epoch
 }
 
-// By is who an operator is, for the audit.
-type By struct {
-	Who    string // "token" or a user of the portal
-	Client string // the address
-}
-
 // The errors of a Store, besides *InvalidError and those of the store itself.
 var (
 	ErrNoRoom     = errors.New("there is no such room")
@@ -188,18 +182,18 @@ var (
 type Store interface {
 	// Create makes a room. The error is ErrRoomExists, ErrFull or an
 	// *InvalidError.
-	Create(ctx context.Context, now time.Time, by By, r Room) (Live, error)
+	Create(ctx context.Context, now time.Time, by persist.By, r Room) (Live, error)
 	Rooms(ctx context.Context, now time.Time) ([]Live, error) // by ID
 	Room(ctx context.Context, now time.Time, id string) (Live, error)
-	Update(ctx context.Context, now time.Time, by By, id string, p Patch) (Live, error)
-	Act(ctx context.Context, now time.Time, by By, id string, a Action) (Live, error)
+	Update(ctx context.Context, now time.Time, by persist.By, id string, p Patch) (Live, error)
+	Act(ctx context.Context, now time.Time, by persist.By, id string, a Action) (Live, error)
 	// Delete takes a room away, with its counters, messages and audit.
 	Delete(ctx context.Context, now time.Time, id string) error
 
 	Messages(ctx context.Context, id string) ([]Message, error) // the oldest first
-	AddMessage(ctx context.Context, now time.Time, by By, id string, m Message) (Message, error)
-	UpdateMessage(ctx context.Context, now time.Time, by By, id, message string, p MessagePatch) (Message, error)
-	DeleteMessage(ctx context.Context, now time.Time, by By, id, message string) error
+	AddMessage(ctx context.Context, now time.Time, by persist.By, id string, m Message) (Message, error)
+	UpdateMessage(ctx context.Context, now time.Time, by persist.By, id, message string, p MessagePatch) (Message, error)
+	DeleteMessage(ctx context.Context, now time.Time, by persist.By, id, message string) error
 
 	// Audit returns what operators did, the latest first, at most n acts.
 	Audit(ctx context.Context, id string, n int) ([]persist.Act, error)

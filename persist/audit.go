@@ -16,12 +16,25 @@ const (
 	auditTail   = 1 << 20  // bytes read of an earlier process's
 )
 
+// By is who does something.
+type By struct {
+	Who    string `json:"who"`              // "token", "signal", or the role and the beginning of a portal session's id
+	Client string `json:"client,omitempty"` // the address it came from; "" for none
+}
+
+// InWords is for logs, and for who ordered a ban.
+func (b By) InWords() string {
+	if b.Client == "" {
+		return b.Who
+	}
+	return "admin " + b.Who + " from " + b.Client
+}
+
 // Act is something an operator did.
 type Act struct {
-	At      time.Time   `json:"at"`
-	Who     string      `json:"who"`              // "token", a portal user, "signal"
-	Client  string      `json:"client,omitempty"` // the address it came from
-	What    string      `json:"what"`             // "settings", "undo", "ban", …
+	At time.Time `json:"at"`
+	By
+	What    string      `json:"what"` // "settings", "undo", "ban", …
 	Changes []ActChange `json:"changes,omitempty"`
 	Note    string      `json:"note,omitempty"`
 }

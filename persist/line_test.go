@@ -270,7 +270,7 @@ func TestAudit(t *testing.T) {
 	path := t.TempDir()
 	put(t, path, auditName, `{"at":"2026-11-30T11:00:00Z","who":"ops","what":"ban"}`+"\nnonsense\n"+`{"at":"2026-11-30T11:00`)
 	d := openDir(t, path)
-	act := Act{At: epoch(), Who: "token", Client: "192.0.2.1", What: "settings", Changes: []ActChange{{"cap", "5", "6"}}}
+	act := Act{At: epoch(), By: By{"token", "192.0.2.1"}, What: "settings", Changes: []ActChange{{"cap", "5", "6"}}}
 	if err := d.Audit(act); err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +295,7 @@ func FuzzAudit(f *testing.F) {
 		put(t, path, auditName, text)
 		d := openDir(t, path)
 		before := len(d.Acts(auditKept))
-		if err := d.Audit(Act{At: epoch(), Who: "token", What: "cap"}); err != nil {
+		if err := d.Audit(Act{At: epoch(), By: By{Who: "token"}, What: "cap"}); err != nil {
 			t.Fatal(err)
 		}
 		acts := d.Acts(1)

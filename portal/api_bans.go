@@ -119,7 +119,7 @@ func (r *request) ban(o abuse.Order, extend bool) (*abuse.Ban, string, error) {
 	if extend && before != nil && (before.Permanent() || !o.Permanent && before.Remaining(r.now) > o.For) {
 		return before, "", nil
 	}
-	o.By = "admin " + r.by().Who + " from " + r.by().Client
+	o.By = r.by().InWords()
 	b, err := r.p.Abuse.Ban(o, r.now)
 	switch {
 	case errors.Is(err, abuse.ErrExempt), errors.Is(err, abuse.ErrTooMany):
@@ -170,7 +170,7 @@ func apiUnban(r *request) (any, error) {
 			return problemf(http.StatusConflict, "the abuse registry is off: turn on -abuse first")
 		}
 		before := r.p.banOf(client, r.now)
-		known, err := r.p.Abuse.Lift(client, "admin "+r.by().Who+" from "+r.by().Client, r.now)
+		known, err := r.p.Abuse.Lift(client, r.by().InWords(), r.now)
 		switch {
 		case err != nil:
 			return &Problem{http.StatusBadRequest, err}

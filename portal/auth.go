@@ -144,7 +144,7 @@ func signIn(r *request) error {
 	role := r.p.passwords.role(r.PostForm.Get("pass"))
 	agent := cut(r.UserAgent(), maxAgent)
 	if role == noRole {
-		r.p.Concert.Audit(By{"nobody", r.client.String()}, persist.Act{What: "sign-in failed", Note: agent})
+		r.p.Concert.Audit(persist.By{Who: "nobody", Client: r.client.String()}, persist.Act{What: "sign-in failed", Note: agent})
 		return r.signInPage(http.StatusUnauthorized, view.SignIn{Wrong: true})
 	}
 	r.p.lockout.succeeded(limits)

@@ -31,15 +31,15 @@ type Concert interface {
 	// Settings shows every setting.
 	Settings() Settings
 	// Edit changes settings: all of it, or nothing. The error is a *Problem.
-	Edit(ctx context.Context, by By, e Edit) (view.Edited, error)
+	Edit(ctx context.Context, by persist.By, e Edit) (view.Edited, error)
 	// Act runs f while no other act, of whatever origin, is under way. The error
 	// is f's, or a *Problem when another process is taking over.
 	Act(f func() error) error
 	// SaveBans puts bans on disk that were ordered or lifted inside Act, and
 	// takes them down in the audit trail.
-	SaveBans(by By) error
+	SaveBans(by persist.By) error
 	// Audit takes down what was done.
-	Audit(by By, act persist.Act)
+	Audit(by persist.By, act persist.Act)
 	// Ticket reads a ticket's cookie or the reference of a waiting page; false
 	// when it is not authentic.
 	Ticket(text string) (line.Ticket, bool)
@@ -48,12 +48,6 @@ type Concert interface {
 	// Leaving reports whether another process takes over. Connections should go
 	// there.
 	Leaving() bool
-}
-
-// By is who does something, for the audit trail.
-type By struct {
-	Who    string // "token", or the role and the beginning of a session's id
-	Client string // the address it came from
 }
 
 // Edit is a change of settings.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/concert/internal/jsonbody"
+	"github.com/andreimerlescu/concert/persist"
 )
 
 // maxBody is the most bytes a request's body may have.
@@ -50,8 +51,8 @@ func quoted(s string) string {
 }
 
 // by names whoever sent the request.
-func (r *request) by() By {
-	by := By{Who: "token", Client: r.client.String()}
+func (r *request) by() persist.By {
+	by := persist.By{Who: "token", Client: r.client.String()}
 	if r.session != nil {
 		by.Who = r.session.role.String() + " " + r.session.id()[:6]
 	}

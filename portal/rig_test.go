@@ -73,7 +73,7 @@ func (c *program) Settings() Settings {
 	return all
 }
 
-func (c *program) Edit(_ context.Context, _ By, e Edit) (view.Edited, error) {
+func (c *program) Edit(_ context.Context, _ persist.By, e Edit) (view.Edited, error) {
 	next := c.cfg
 	if allow, ok := e.Set["portal_allow"]; ok {
 		next.PortalAllow, _ = clientip.ParseTrust(strings.Trim(string(allow), `"`))
@@ -96,10 +96,10 @@ func (c *program) Act(f func() error) error {
 	return f()
 }
 
-func (c *program) SaveBans(By) error { return c.saveErr }
+func (c *program) SaveBans(persist.By) error { return c.saveErr }
 
 // Audit is called inside Act and outside.
-func (c *program) Audit(by By, a persist.Act) {
+func (c *program) Audit(by persist.By, a persist.Act) {
 	c.trail.Lock()
 	defer c.trail.Unlock()
 	a.Who, a.Client = by.Who, by.Client

@@ -20,9 +20,6 @@ func (gateRooms) title() view.RoomKind {
 	return view.RoomKind{Kind: kindGate, Title: "New off-site room", Text: "Visitors of a site elsewhere wait in it, and go back there with a signed token."}
 }
 
-// roomBy is whoever sent the request, as rooms note it.
-func roomBy(r *request) gate.By { return gate.By(r.by()) }
-
 func (g gateRooms) list(r *request) ([]view.Room, error) {
 	all, err := g.store.Rooms(r.Context(), r.now)
 	out := make([]view.Room, len(all))
@@ -103,7 +100,7 @@ func gateFields(r *gate.Room) []view.RoomField {
 func (g gateRooms) create(r *request, members map[string]json.RawMessage) (RoomDone, error) {
 	room, err := gate.ReadRoom(members)
 	if err == nil {
-		_, err = g.store.Create(r.Context(), r.now, roomBy(r), room)
+		_, err = g.store.Create(r.Context(), r.now, r.by(), room)
 	}
 	if err == nil {
 		r.noteAct("create room", room.ID)
@@ -120,7 +117,7 @@ func (g gateRooms) edit(r *request, id string, members map[string]json.RawMessag
 	if next, _ := p.Apply(live.Room); len(problems) > 0 {
 		return done(id), next.CheckWith(problems)
 	}
-	_, err = g.store.Update(r.Context(), r.now, roomBy(r), id, p)
+	_, err = g.store.Update(r.Context(), r.now, r.by(), id, p)
 	return done(id), err
 }
 
@@ -133,7 +130,7 @@ func (g gateRooms) remove(r *request, id string) (RoomDone, error) {
 }
 
 func (g gateRooms) act(r *request, id, action string) (RoomDone, error) {
-	_, err := g.store.Act(r.Context(), r.now, roomBy(r), id, gate.Action(action))
+	_, err := g.store.Act(r.Context(), r.now, r.by(), id, gate.Action(action))
 	return done(id), err
 }
 
@@ -165,9 +162,9 @@ func apiMessage(r *request) (any, error) {
 	}
 	p := in.patch()
 	if message := r.query.Get("message"); message != "" {
-		_, err = store.UpdateMessage(r.Context(), r.now, roomBy(r), id, message, p)
+		_, err = store.UpdateMessage(r.Context(), r.now, r.by(), id, message, p)
 	} else {
-		_, err = store.AddMessage(r.Context(), r.now, roomBy(r), id, p.Apply(gate.Message{Level: gate.Info, Enabled: true}))
+		_, err = store.AddMessage(r.Context(), r.now, r.by(), id, p.Apply(gate.Message{Level: gate.Info, Enabled: true}))
 	}
 	return done(id), roomError(err)
 }
@@ -178,7 +175,7 @@ func apiDeleteMessage(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return done(id), roomError(store.DeleteMessage(r.Context(), r.now, roomBy(r), id, r.query.Get("message")))
+	return done(id), roomError(store.DeleteMessage(r.Context(), r.now, r.by(), id, r.query.Get("message")))
 }
 
 // gateRoom is the room whose messages a request is about.

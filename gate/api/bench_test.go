@@ -9,6 +9,7 @@ import (
 	"github.com/andreimerlescu/concert/gate"
 	"github.com/andreimerlescu/concert/gate/memory"
 	"github.com/andreimerlescu/concert/gate/token"
+	"github.com/andreimerlescu/concert/persist"
 )
 
 // BenchmarkStatus is a poll without the network: check a token, judge, sign the
@@ -33,7 +34,7 @@ func BenchmarkStatus(b *testing.B) {
 	}
 	room := gate.DefaultRoom()
 	room.ID = "demo"
-	live, err := store.Create(b.Context(), now, gate.By{}, room)
+	live, err := store.Create(b.Context(), now, persist.By{}, room)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -68,8 +68,8 @@ func (o *Operators) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // by is who sent a request, for the audit.
-func (o *Operators) by(r *http.Request) gate.By {
-	return gate.By{Who: "token", Client: o.Resolver.Resolve(r.RemoteAddr, r.Header).Addr.String()}
+func (o *Operators) by(r *http.Request) persist.By {
+	return persist.By{Who: "token", Client: o.Resolver.Resolve(r.RemoteAddr, r.Header).Addr.String()}
 }
 
 // answer writes what a method of the store returned.

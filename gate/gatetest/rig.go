@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/concert/gate"
+	"github.com/andreimerlescu/concert/persist"
 )
 
 // New makes an empty store for one test, at the time start.
@@ -19,7 +20,7 @@ type rig struct {
 	id    string
 }
 
-var operator = gate.By{Who: "token", Client: "192.0.2.1"}
+var operator = persist.By{Who: "token", Client: "192.0.2.1"}
 
 func newRig(t *testing.T, open New, set func(*gate.Room)) *rig {
 	t.Helper()

@@ -28,8 +28,8 @@ type kept struct {
 }
 
 // note adds an act to the audit.
-func (k *kept) note(now time.Time, by gate.By, what, text string, changes ...persist.ActChange) {
-	act := persist.Act{At: now.UTC(), Who: by.Who, Client: by.Client, What: what, Note: text, Changes: changes}
+func (k *kept) note(now time.Time, by persist.By, what, text string, changes ...persist.ActChange) {
+	act := persist.Act{At: now.UTC(), By: by, What: what, Note: text, Changes: changes}
 	k.Audit = append(slices.Clone(k.Audit[max(0, len(k.Audit)-auditKept+1):]), act)
 	k.UpdatedAt = now.UTC()
 }
@@ -77,7 +77,7 @@ func (s *Store) keepLocked(all map[string]kept) error {
 }
 
 // Create implements gate.Store.
-func (s *Store) Create(_ context.Context, now time.Time, by gate.By, r gate.Room) (gate.Live, error) {
+func (s *Store) Create(_ context.Context, now time.Time, by persist.By, r gate.Room) (gate.Live, error) {
 	r = r.Complete()
 	if err := r.Check(); err != nil {
 		return gate.Live{}, err
@@ -105,7 +105,7 @@ func (s *Store) Create(_ context.Context, now time.Time, by gate.By, r gate.Room
 }
 
 // Update implements gate.Store.
-func (s *Store) Update(_ context.Context, now time.Time, by gate.By, id string, p gate.Patch) (gate.Live, error) {
+func (s *Store) Update(_ context.Context, now time.Time, by persist.By, id string, p gate.Patch) (gate.Live, error) {
 	return s.operate(now, id, func(k *kept) error {
 		var changes []persist.ActChange
 		k.Room, changes = p.Apply(k.Room)
@@ -120,7 +120,7 @@ func (s *Store) Update(_ context.Context, now time.Time, by gate.By, id string, 
 }
 
 // Act implements gate.Store.
-func (s *Store) Act(_ context.Context, now time.Time, by gate.By, id string, a gate.Action) (gate.Live, error) {
+func (s *Store) Act(_ context.Context, now time.Time, by persist.By, id string, a gate.Action) (gate.Live, error) {
 	return s.operate(now, id, func(k *kept) error {
 		if err := a.Check(); err != nil {
 			return err
@@ -173,7 +173,7 @@ func (s *Store) Delete(_ context.Context, _ time.Time, id string) error {
 }
 
 // AddMessage implements gate.Store.
-func (s *Store) AddMessage(_ context.Context, now time.Time, by gate.By, id string, m gate.Message) (gate.Message, error) {
+func (s *Store) AddMessage(_ context.Context, now time.Time, by persist.By, id string, m gate.Message) (gate.Message, error) {
 	s.operators.Lock()
 	defer s.operators.Unlock()
 	_, err := s.changeLocked(id, func(k *kept) error {
@@ -193,7 +193,7 @@ func (s *Store) AddMessage(_ context.Context, now time.Time, by gate.By, id stri
 }
 
 // UpdateMessage implements gate.Store.
-func (s *Store) UpdateMessage(_ context.Context, now time.Time, by gate.By, id, message string, p gate.MessagePatch) (m gate.Message, err error) {
+func (s *Store) UpdateMessage(_ context.Context, now time.Time, by persist.By, id, message string, p gate.MessagePatch) (m gate.Message, err error) {
 	s.operators.Lock()
 	defer s.operators.Unlock()
 	_, err = s.changeLocked(id, func(k *kept) error {
@@ -216,7 +216,7 @@ func (s *Store) UpdateMessage(_ context.Context, now time.Time, by gate.By, id, 
 }
 
 // DeleteMessage implements gate.Store.
-func (s *Store) DeleteMessage(_ context.Context, now time.Time, by gate.By, id, message string) error {
+func (s *Store) DeleteMessage(_ context.Context, now time.Time, by persist.By, id, message string) error {
 	s.operators.Lock()
 	defer s.operators.Unlock()
 	_, err := s.changeLocked(id, func(k *kept) error {

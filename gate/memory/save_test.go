@@ -18,7 +18,7 @@ import (
 
 var (
 	noon     = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	operator = gate.By{Who: "token"}
+	operator = persist.By{Who: "token"}
 )
 
 // house is a data directory and the store that has it.

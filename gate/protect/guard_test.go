@@ -16,6 +16,7 @@ import (
 	"github.com/andreimerlescu/concert/gate/api"
 	"github.com/andreimerlescu/concert/gate/memory"
 	"github.com/andreimerlescu/concert/gate/token"
+	"github.com/andreimerlescu/concert/persist"
 )
 
 // rig is a waiting room and a site behind a guard. The guard's requests to the
@@ -58,7 +59,7 @@ func newRig(t *testing.T, change func(*Options)) *rig {
 	for _, id := range []string{"demo", "other"} {
 		room := gate.DefaultRoom()
 		room.ID, room.TargetURL, room.Audience = id, "https://site.example/", "shop"
-		if _, err := store.Create(t.Context(), r.now, gate.By{}, room); err != nil {
+		if _, err := store.Create(t.Context(), r.now, persist.By{}, room); err != nil {
 			t.Fatal(err)
 		}
 	}

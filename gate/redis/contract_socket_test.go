@@ -16,6 +16,7 @@ import (
 	"github.com/andreimerlescu/concert/internal/rawtest"
 	redisline "github.com/andreimerlescu/concert/line/redis"
 	"github.com/andreimerlescu/concert/line/redis/redistest"
+	"github.com/andreimerlescu/concert/persist"
 )
 
 // server is a real Redis, with the settings that deploy/ gives it.
@@ -68,7 +69,7 @@ func TestManyProcesses(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	room := gate.DefaultRoom()
 	room.ID, room.Inflow, room.IntervalSec, room.Burst = "demo", 5, 10, 5
-	if _, err := stores[0].Create(t.Context(), now, gate.By{}, room); err != nil {
+	if _, err := stores[0].Create(t.Context(), now, persist.By{}, room); err != nil {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex // guards seen
@@ -93,7 +94,7 @@ func TestManyProcesses(t *testing.T) {
 	}
 	for i := range 10 { // operators at the same time: every change counts
 		wg.Go(func() {
-			if _, err := stores[i%3].AddMessage(t.Context(), now, gate.By{}, "demo", gate.Message{Text: fmt.Sprint(i), Level: gate.Info}); err != nil {
+			if _, err := stores[i%3].AddMessage(t.Context(), now, persist.By{}, "demo", gate.Message{Text: fmt.Sprint(i), Level: gate.Info}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -130,7 +131,7 @@ func TestServerTime(t *testing.T) {
 	long := time.Unix(1, 0)
 	room := gate.DefaultRoom()
 	room.ID = "demo"
-	if _, err := store.Create(t.Context(), long, gate.By{}, room); err != nil {
+	if _, err := store.Create(t.Context(), long, persist.By{}, room); err != nil {
 		t.Fatal(err)
 	}
 	st, err := store.Join(t.Context(), long, "demo")
@@ -151,7 +152,7 @@ func TestRedisIsAway(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	room := gate.DefaultRoom()
 	room.ID, room.Inflow, room.IntervalSec, room.Burst = "demo", 1, 10, 1
-	if _, err := store.Create(t.Context(), now, gate.By{}, room); err != nil {
+	if _, err := store.Create(t.Context(), now, persist.By{}, room); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := store.Join(t.Context(), now, "demo"); err != nil {
@@ -167,8 +168,8 @@ func TestRedisIsAway(t *testing.T) {
 		"poll":   func() error { _, err := store.Poll(t.Context(), now, "demo", st.Ticket); return err },
 		"rooms":  func() error { _, err := store.Rooms(t.Context(), now); return err },
 		"spend":  func() error { _, err := store.Spend(t.Context(), now, "x", now); return err },
-		"pause":  func() error { _, err := store.Act(t.Context(), now, gate.By{}, "demo", gate.Pause); return err },
-		"create": func() error { _, err := store.Create(t.Context(), now, gate.By{}, room); return err },
+		"pause":  func() error { _, err := store.Act(t.Context(), now, persist.By{}, "demo", gate.Pause); return err },
+		"create": func() error { _, err := store.Create(t.Context(), now, persist.By{}, room); return err },
 	} {
 		if err := ask(); !errors.Is(err, gate.ErrUnavailable) {
 			t.Errorf("%s: %v", what, err)

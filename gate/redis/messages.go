@@ -65,7 +65,7 @@ func (s *Store) edit(ctx context.Context, now time.Time, id string, decide func(
 }
 
 // AddMessage implements gate.Store.
-func (s *Store) AddMessage(ctx context.Context, now time.Time, by gate.By, id string, m gate.Message) (gate.Message, error) {
+func (s *Store) AddMessage(ctx context.Context, now time.Time, by persist.By, id string, m gate.Message) (gate.Message, error) {
 	err := s.edit(ctx, now, id, func(l *list) (persist.Act, error) {
 		if err := m.Check(); err != nil {
 			return persist.Act{}, err
@@ -82,7 +82,7 @@ func (s *Store) AddMessage(ctx context.Context, now time.Time, by gate.By, id st
 }
 
 // UpdateMessage implements gate.Store.
-func (s *Store) UpdateMessage(ctx context.Context, now time.Time, by gate.By, id, message string, p gate.MessagePatch) (m gate.Message, err error) {
+func (s *Store) UpdateMessage(ctx context.Context, now time.Time, by persist.By, id, message string, p gate.MessagePatch) (m gate.Message, err error) {
 	err = s.edit(ctx, now, id, func(l *list) (persist.Act, error) {
 		i := slices.IndexFunc(l.Messages, func(m gate.Message) bool { return m.ID == message })
 		if i < 0 {
@@ -100,7 +100,7 @@ func (s *Store) UpdateMessage(ctx context.Context, now time.Time, by gate.By, id
 }
 
 // DeleteMessage implements gate.Store.
-func (s *Store) DeleteMessage(ctx context.Context, now time.Time, by gate.By, id, message string) error {
+func (s *Store) DeleteMessage(ctx context.Context, now time.Time, by persist.By, id, message string) error {
 	return s.edit(ctx, now, id, func(l *list) (persist.Act, error) {
 		i := slices.IndexFunc(l.Messages, func(m gate.Message) bool { return m.ID == message })
 		if i < 0 {

@@ -25,8 +25,8 @@ func encode(v any) (string, error) {
 	return string(b), nil
 }
 
-func act(now time.Time, by gate.By, what, note string, changes ...persist.ActChange) persist.Act {
-	return persist.Act{At: now.UTC(), Who: by.Who, Client: by.Client, What: what, Note: note, Changes: changes}
+func act(now time.Time, by persist.By, what, note string, changes ...persist.ActChange) persist.Act {
+	return persist.Act{At: now.UTC(), By: by, What: what, Note: note, Changes: changes}
 }
 
 // settings are a room's, as the script takes them.
@@ -42,7 +42,7 @@ func settings(r *record) []string {
 }
 
 // Create implements gate.Store.
-func (s *Store) Create(ctx context.Context, now time.Time, by gate.By, room gate.Room) (gate.Live, error) {
+func (s *Store) Create(ctx context.Context, now time.Time, by persist.By, room gate.Room) (gate.Live, error) {
 	room = room.Complete()
 	if err := room.Check(); err != nil {
 		return gate.Live{}, err
@@ -173,7 +173,7 @@ func (decide decision) args(text string, now time.Time) ([]string, error) {
 }
 
 // Update implements gate.Store.
-func (s *Store) Update(ctx context.Context, now time.Time, by gate.By, id string, p gate.Patch) (gate.Live, error) {
+func (s *Store) Update(ctx context.Context, now time.Time, by persist.By, id string, p gate.Patch) (gate.Live, error) {
 	return s.change(ctx, now, id, func(r *record) (*persist.Act, gate.Action, error) {
 		var changes []persist.ActChange
 		r.Room, changes = p.Apply(r.Room)
@@ -186,7 +186,7 @@ func (s *Store) Update(ctx context.Context, now time.Time, by gate.By, id string
 }
 
 // Act implements gate.Store.
-func (s *Store) Act(ctx context.Context, now time.Time, by gate.By, id string, do gate.Action) (gate.Live, error) {
+func (s *Store) Act(ctx context.Context, now time.Time, by persist.By, id string, do gate.Action) (gate.Live, error) {
 	return s.change(ctx, now, id, func(r *record) (*persist.Act, gate.Action, error) {
 		if err := do.Check(); err != nil {
 			return nil, "", err

@@ -185,8 +185,8 @@ func sampleBanLog(open bool) BanLogPage {
 
 func sampleActs() []persist.Act {
 	return []persist.Act{
-		{At: sampleNow.Add(-time.Minute), Who: "operator", Client: "127.0.0.1", What: "settings", Changes: []persist.ActChange{{Key: "cap", From: "434", To: "50"}, {Key: "ban_paths", From: "", To: "/.env"}}},
-		{At: sampleNow.Add(-time.Hour), Who: "operator", Client: "127.0.0.1", What: "ban", Note: "203.0.113.9 " + hostile},
+		{At: sampleNow.Add(-time.Minute), By: persist.By{Who: "operator", Client: "127.0.0.1"}, What: "settings", Changes: []persist.ActChange{{Key: "cap", From: "434", To: "50"}, {Key: "ban_paths", From: "", To: "/.env"}}},
+		{At: sampleNow.Add(-time.Hour), By: persist.By{Who: "operator", Client: "127.0.0.1"}, What: "ban", Note: "203.0.113.9 " + hostile},
 	}
 }
 
