@@ -78,9 +78,14 @@ func (r *request) keeper() (keeper, error) {
 		return k, nil
 	}
 	if kind == kindGate {
-		return nil, problemf(http.StatusNotFound, "there are no off-site rooms here: start Concert with -gate-listen")
+		return nil, noGate()
 	}
 	return nil, badRequest("kind is %s: want site or gate", quoted(kind))
+}
+
+// noGate refuses what is about off-site rooms where there are none.
+func noGate() error {
+	return problemf(http.StatusNotFound, "there are no off-site rooms here: start Concert with -gate-listen")
 }
 
 // roomError gives errors of stores and lists their status.

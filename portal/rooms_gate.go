@@ -3,7 +3,6 @@ package portal
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strconv"
 
 	"github.com/andreimerlescu/concert/config"
@@ -181,7 +180,7 @@ func apiDeleteMessage(r *request) (any, error) {
 // gateRoom is the room whose messages a request is about.
 func (r *request) gateRoom() (gate.Store, string, error) {
 	if r.p.Gate == nil {
-		return nil, "", problemf(http.StatusNotFound, "there are no off-site rooms here: start Concert with -gate-listen")
+		return nil, "", noGate()
 	}
 	return r.p.Gate, r.query.Get("id"), nil
 }

@@ -72,14 +72,12 @@ func (o *Operators) by(r *http.Request) persist.By {
 	return persist.By{Who: "token", Client: o.Resolver.Resolve(r.RemoteAddr, r.Header).Addr.String()}
 }
 
-// answer writes what a method of the store returned.
-func answer[T any](w http.ResponseWriter, status int) func(T, error) error {
-	return func(value T, err error) error {
-		if err == nil {
-			writeJSON(w, status, value)
-		}
-		return err
+// answer writes what a method of the store returned, unless that failed.
+func answer(w http.ResponseWriter, status int, value any, err error) error {
+	if err == nil {
+		writeJSON(w, status, value)
 	}
+	return err
 }
 
 func (o *Operators) create(w http.ResponseWriter, r *http.Request) error {
@@ -91,7 +89,8 @@ func (o *Operators) create(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer[gate.Live](w, http.StatusCreated)(o.Store.Create(r.Context(), o.Now(), o.by(r), room))
+	live, err := o.Store.Create(r.Context(), o.Now(), o.by(r), room)
+	return answer(w, http.StatusCreated, live, err)
 }
 
 // readMembers reads a body that is an object.
@@ -101,11 +100,12 @@ func readMembers(r *http.Request) (members map[string]json.RawMessage, err error
 
 func (o *Operators) list(w http.ResponseWriter, r *http.Request) error {
 	all, err := o.Store.Rooms(r.Context(), o.Now())
-	return answer[map[string]any](w, http.StatusOK)(map[string]any{"rooms": all}, err)
+	return answer(w, http.StatusOK, map[string]any{"rooms": all}, err)
 }
 
 func (o *Operators) get(w http.ResponseWriter, r *http.Request) error {
-	return answer[gate.Live](w, http.StatusOK)(o.Store.Room(r.Context(), o.Now(), r.PathValue("id")))
+	live, err := o.Store.Room(r.Context(), o.Now(), r.PathValue("id"))
+	return answer(w, http.StatusOK, live, err)
 }
 
 func (o *Operators) update(w http.ResponseWriter, r *http.Request) error {
@@ -122,7 +122,8 @@ func (o *Operators) update(w http.ResponseWriter, r *http.Request) error {
 		next, _ := p.Apply(now.Room)
 		return next.CheckWith(problems)
 	}
-	return answer[gate.Live](w, http.StatusOK)(o.Store.Update(r.Context(), o.Now(), o.by(r), r.PathValue("id"), p))
+	live, err := o.Store.Update(r.Context(), o.Now(), o.by(r), r.PathValue("id"), p)
+	return answer(w, http.StatusOK, live, err)
 }
 
 func (o *Operators) remove(w http.ResponseWriter, r *http.Request) error {
@@ -141,7 +142,8 @@ func (o *Operators) act(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(r, &body, true); err != nil {
 		return err
 	}
-	return answer[gate.Live](w, http.StatusOK)(o.Store.Act(r.Context(), o.Now(), o.by(r), r.PathValue("id"), body.Action))
+	live, err := o.Store.Act(r.Context(), o.Now(), o.by(r), r.PathValue("id"), body.Action)
+	return answer(w, http.StatusOK, live, err)
 }
 
 func (o *Operators) messages(w http.ResponseWriter, r *http.Request) error {
@@ -149,7 +151,7 @@ func (o *Operators) messages(w http.ResponseWriter, r *http.Request) error {
 	if all == nil {
 		all = []gate.Message{}
 	}
-	return answer[map[string]any](w, http.StatusOK)(map[string]any{"messages": all}, err)
+	return answer(w, http.StatusOK, map[string]any{"messages": all}, err)
 }
 
 func (o *Operators) message(w http.ResponseWriter, r *http.Request) error {
@@ -172,7 +174,8 @@ func (o *Operators) addMessage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	m := body.Apply(gate.Message{Level: gate.Info, Enabled: true})
-	return answer[gate.Message](w, http.StatusCreated)(o.Store.AddMessage(r.Context(), o.Now(), o.by(r), r.PathValue("id"), m))
+	added, err := o.Store.AddMessage(r.Context(), o.Now(), o.by(r), r.PathValue("id"), m)
+	return answer(w, http.StatusCreated, added, err)
 }
 
 func (o *Operators) updateMessage(w http.ResponseWriter, r *http.Request) error {
@@ -180,7 +183,8 @@ func (o *Operators) updateMessage(w http.ResponseWriter, r *http.Request) error 
 	if err := readJSON(r, &body, true); err != nil {
 		return err
 	}
-	return answer[gate.Message](w, http.StatusOK)(o.Store.UpdateMessage(r.Context(), o.Now(), o.by(r), r.PathValue("id"), r.PathValue("mid"), body))
+	changed, err := o.Store.UpdateMessage(r.Context(), o.Now(), o.by(r), r.PathValue("id"), r.PathValue("mid"), body)
+	return answer(w, http.StatusOK, changed, err)
 }
 
 func (o *Operators) removeMessage(w http.ResponseWriter, r *http.Request) error {
@@ -203,5 +207,5 @@ func (o *Operators) audit(w http.ResponseWriter, r *http.Request) error {
 	if acts == nil {
 		acts = []persist.Act{}
 	}
-	return answer[map[string]any](w, http.StatusOK)(map[string]any{"audit": acts}, err)
+	return answer(w, http.StatusOK, map[string]any{"audit": acts}, err)
 }
