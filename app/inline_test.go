@@ -2,23 +2,16 @@ package app
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/andreimerlescu/concert/handover"
-	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/line"
-	"github.com/andreimerlescu/concert/pipeline"
 )
 
 const checkoutRoom = `[{"id":"checkout","name":"Till","paths":["/checkout/*"],"cap":1,"message":"Cards only."},` +
@@ -72,13 +65,6 @@ func takeSlots(t *testing.T, l line.Line, n int) (slots []line.Slot) {
 		slots = append(slots, d.Slot)
 	}
 	return slots
-}
-
-func changeRooms(t *testing.T, a *App, list string) {
-	t.Helper()
-	if w := ask(a, "PATCH", "/_room/settings", `{"rooms":`+list+`}`, testToken); w.Code != 200 {
-		t.Fatalf("rooms %s: %d %s", list, w.Code, w.Body)
-	}
 }
 
 // TestRoomsHaveLinesOfTheirOwn: one full room keeps nobody out of another, and
@@ -246,239 +232,6 @@ func TestTicketsAndPassesAreOfTheirRoom(t *testing.T) {
 		t.Errorf("a ticket of another room gave a place: %s", w.Body)
 	}
 }
-
-// crowded is an origin that knows how many requests of each room it has at once.
-type crowded struct {
-	mu         sync.Mutex // guards the fields below
-	now, most  map[string]int
-	all, worst int
-}
-
-func (o *crowded) Serve(v *pipeline.Visit) error {
-	o.mu.Lock()
-	o.now[v.Room]++
-	o.all++
-	o.most[v.Room], o.worst = max(o.most[v.Room], o.now[v.Room]), max(o.worst, o.all)
-	o.mu.Unlock()
-	time.Sleep(time.Duration(20+rand.IntN(80)) * time.Millisecond) // of the bubble
-	o.mu.Lock()
-	o.now[v.Room]--
-	o.all--
-	o.mu.Unlock()
-	return instant{}.Serve(v)
-}
-
-// TestOriginNeverSeesMoreThanTheCaps: with crowds in every room, and a room that
-// is made larger and smaller meanwhile.
-func TestOriginNeverSeesMoreThanTheCaps(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		origin := &crowded{now: map[string]int{}, most: map[string]int{}}
-		a := newLive(t, "", "-cap=4", "-rooms", checkoutRoom, "-max-queue=0")
-		a.options.Origin = origin
-		changeRooms(t, a, checkoutRoom) // with this origin
-		ctx, stop := context.WithCancel(context.Background())
-		var running sync.WaitGroup
-		running.Go(func() { a.Run(ctx) })
-		var crowd sync.WaitGroup
-		served := make([]int, 3)
-		for i := range 120 {
-			crowd.Go(func() {
-				b := newVisitor(a, fmt.Sprintf("198.51.%d.%d", i/250, i%250+1))
-				target := []string{"/", "/checkout/pay", "/seats"}[i%3]
-				if i%3 == 2 {
-					b.host = "tickets.example"
-				}
-				for {
-					w := b.get(target)
-					if w.Code == 200 && w.Body.Len() == 0 {
-						break
-					}
-					time.Sleep(time.Second)
-				}
-				origin.mu.Lock()
-				served[i%3]++
-				origin.mu.Unlock()
-			})
-		}
-		for i := range 6 {
-			time.Sleep(500 * time.Millisecond)
-			changeRooms(t, a, strings.Replace(checkoutRoom, `"cap":1`, fmt.Sprintf(`"cap":%d`, 1+i%2), 1))
-		}
-		crowd.Wait()
-		if m := origin.most; m[""] != 4 || m["checkout"] != 2 || m["tickets"] != 2 || origin.worst > 8 {
-			t.Errorf("at once at the origin: %v, %d in all; want 4, 2, 2 and at most 8", m, origin.worst)
-		}
-		if served[0] != 40 || served[1] != 40 || served[2] != 40 {
-			t.Errorf("served %v, want 40 in each room", served)
-		}
-		stop()
-		running.Wait()
-	})
-}
-
-// TestRoomsChangeWhileTheyRun: without a place lost.
-func TestRoomsChangeWhileTheyRun(t *testing.T) {
-	a := newLive(t, "", "-cap=5", "-door-max=0")
-	b := newVisitor(a, "203.0.113.1")
-	if w := b.get("/checkout/pay"); w.Body.Len() != 0 {
-		t.Fatalf("without rooms: %d", w.Code)
-	}
-	changeRooms(t, a, checkoutRoom)
-	room := a.inline.get("checkout")
-	takeSlots(t, room.line, 1)
-	b.get("/checkout/pay")
-	if w := ask(a, "POST", "/_room/cap", `{"cap":1,"room":"no"}`, testToken); w.Code != http.StatusNotFound {
-		t.Errorf("cap of no room: %d %s", w.Code, w.Body)
-	}
-	if w := ask(a, "PATCH", "/_room/settings?dry-run=1", `{"rooms":[]}`, testToken); !strings.Contains(w.Body.String(), "1 wait in room checkout") {
-		t.Errorf("removal: %s", w.Body)
-	}
-	changeRooms(t, a, `[]`)
-	if w := b.get("/queue/status?room=checkout"); strings.TrimSpace(w.Body.String()) != `{"ready":true}` {
-		t.Errorf("poll in a removed room: %s", w.Body)
-	}
-	if w := b.get("/checkout/pay"); w.Body.Len() != 0 {
-		t.Errorf("a removed room still has a line: %d", w.Code)
-	}
-	if w := ask(a, "POST", "/_room/settings/undo", "", testToken); w.Code != 200 {
-		t.Fatalf("undo: %s", w.Body)
-	}
-	if a.inline.get("checkout") != room || room.line.Stats(time.Now()).Live != 1 {
-		t.Errorf("undone: %+v", room.line.Stats(time.Now()))
-	}
-	if w := ask(a, "POST", "/_room/cap", `{"cap":2,"room":"checkout"}`, testToken); w.Code != 200 || w.Body.String() != `{"cap":2,"occupancy":1}`+"\n" {
-		t.Errorf("cap: %d %s", w.Code, w.Body)
-	}
-	if w := b.get("/checkout/pay"); w.Body.Len() != 0 {
-		t.Errorf("with a larger cap: %d %s", w.Code, w.Body)
-	}
-	bad := `[{"id":"checkout","paths":["/checkout/*"],"cap":0},{"id":"b","hosts":["x y"],"cap":1}]`
-	w := ask(a, "PATCH", "/_room/settings", `{"rooms":`+bad+`}`, testToken)
-	if body := w.Body.String(); w.Code != 400 || !strings.Contains(body, "cap 0") || !strings.Contains(body, "x y") {
-		t.Errorf("bad rooms: %d %s", w.Code, body)
-	}
-	if a.inline.get("checkout").line.Stats(time.Now()).Settings.Policy.Cap != 2 {
-		t.Error("bad rooms changed something")
-	}
-}
-
-// TestBansEmptyEveryLine: a banned client waits nowhere.
-func TestBansEmptyEveryLine(t *testing.T) {
-	a := newLive(t, "", "-cap=1", "-door-max=0", "-rooms", checkoutRoom)
-	takeSlots(t, a.inline.get("checkout").line, 1)
-	newVisitor(a, "203.0.113.9").get("/checkout/pay")
-	if w := ask(a, "POST", "/_room/abuse", `{"client":"203.0.113.9","duration":"1h"}`, testToken); w.Code != 200 {
-		t.Fatal(w.Body)
-	}
-	if n := a.inline.get("checkout").line.Stats(time.Now()).Live; n != 0 {
-		t.Errorf("%d still wait", n)
-	}
-}
-
-// TestRoomsAreHandedOver: the successor has each room's line, and counts what the
-// predecessor still has at the origin against each room's cap.
-func TestRoomsAreHandedOver(t *testing.T) {
-	old := newLive(t, "", "-cap=5", "-door-max=0")
-	changeRooms(t, old, strings.Replace(checkoutRoom, `"cap":1`, `"cap":3`, 1))
-	room := old.inline.get("checkout")
-	slots := takeSlots(t, room.line, 3)
-	b := newVisitor(old, "203.0.113.1")
-	b.get("/checkout/pay")
-	state, err := old.freeze(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	handed := handover.Handed{State: state, InFlight: old.inFlight()}
-	if handed.InFlight.Rooms["checkout"] != 3 || handed.InFlight.Pages != 0 {
-		t.Fatalf("in flight %+v", handed.InFlight)
-	}
-	if d, _ := room.line.Enter(t.Context(), time.Now(), line.Entry{NoPlace: true}); d.Verdict == line.Admitted {
-		t.Error("a frozen room lets in")
-	}
-	loaded, err := Inherit(old.loaded, handed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := New(loaded.Config, Options{Origin: instant{}, Loaded: loaded, Handed: handed})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.app = a
-	next := a.inline.get("checkout")
-	if st := next.line.Stats(time.Now()); st.InFlight != 3 || st.Live != 1 {
-		t.Errorf("taken over: %d in flight, %d wait; want 3 and 1", st.InFlight, st.Live)
-	}
-	if w := b.get("/checkout/pay"); w.Body.Len() == 0 {
-		t.Error("let in beyond the cap")
-	}
-	room.line.Release(time.Now(), slots[0])
-	a.predecessorHas(old.inFlight())
-	if w := b.get("/checkout/pay"); w.Code != 200 || w.Body.Len() != 0 {
-		t.Errorf("with a free slot: %d %s", w.Code, w.Body)
-	}
-	old.thaw()
-	if st := room.line.Stats(time.Now()); st.Settings.Mode != line.Open || st.Settings.Policy.Cap != 3 {
-		t.Errorf("thawed: %+v", st.Settings)
-	}
-}
-
-// TestRoomsOutliveTheProcess: each line has files of its own.
-func TestRoomsOutliveTheProcess(t *testing.T) {
-	dir := t.TempDir()
-	secret := "CONCERT_ADMIT_SECRET=" + strings.Repeat("k", 32)
-	open := func() (*App, func()) {
-		a, closeDir := newLiveIn(t, dir, []string{secret}, "-cap=1", "-door-max=0", "-rooms", checkoutRoom)
-		ctx, stop := context.WithCancel(context.Background())
-		var running sync.WaitGroup
-		running.Go(func() { a.Run(ctx) })
-		return a, func() { stop(); running.Wait(); closeDir() }
-	}
-	a, stop := open()
-	takeSlots(t, a.inline.get("checkout").line, 1)
-	b := newVisitor(a, "203.0.113.1")
-	b.get("/checkout/pay")
-	stop()
-	a, stop = open()
-	defer stop()
-	if st := a.inline.get("checkout").line.Stats(time.Now()); st.Live != 1 {
-		t.Errorf("%d wait after a restart, want 1", st.Live)
-	}
-	if st := a.line.Stats(time.Now()); st.Live != 0 {
-		t.Errorf("%d wait in the default room", st.Live)
-	}
-	b.app = a
-	if w := b.get("/checkout/pay"); w.Code != 200 || w.Body.Len() != 0 {
-		t.Errorf("who waited: %d %s", w.Code, w.Body)
-	}
-}
-
-// TestHotPathsOfRoomsAllocateNothing beyond what the default room's do.
-func TestHotPathsOfRoomsAllocateNothing(t *testing.T) {
-	plain, with := newLive(t, "", "-cap=9"), newLive(t, "", "-cap=9", "-rooms", checkoutRoom)
-	measure := func(a *App, host, target, pass string) float64 {
-		b := newVisitor(a, "203.0.113.1")
-		b.host = host
-		b.get(target)
-		r := httptest.NewRequest("GET", target, nil)
-		r.Host, r.RemoteAddr = host, "203.0.113.1:4711"
-		r.Header["Cookie"] = []string{pass + "=" + b.cookies[pass]}
-		w := &discard{header: http.Header{}}
-		return allocs.PerRun(1000, func() { clear(w.header); a.Handler().ServeHTTP(w, r) })
-	}
-	base := measure(plain, "shop.example", "/checkout/pay", "concert_admit")
-	for _, c := range [][3]string{{"shop.example", "/", "concert_admit"}, {"shop.example", "/checkout/pay", "concert_admit.checkout"}, {"tickets.example", "/", "concert_admit.tickets"}} {
-		if got := measure(with, c[0], c[1], c[2]); got > base {
-			t.Errorf("%s%s: %v allocations, %v without rooms", c[0], c[1], got, base)
-		}
-	}
-}
-
-// discard is a writer that keeps nothing.
-type discard struct{ header http.Header }
-
-func (d *discard) Header() http.Header         { return d.header }
-func (d *discard) Write(b []byte) (int, error) { return len(b), nil }
-func (d *discard) WriteHeader(int)             {}
 
 // TestAccessLogNamesTheRoom where there is one.
 func TestAccessLogNamesTheRoom(t *testing.T) {
