@@ -70,6 +70,26 @@ func acceptsHTML(r *http.Request) bool {
 	return false
 }
 
+// AcceptsGzip reports whether the Accept-Encoding header names gzip, or any
+// coding, with a weight above zero (RFC 9110, section 12.5.3).
+func AcceptsGzip(r *http.Request) bool {
+	anyCoding := false
+	for _, line := range r.Header["Accept-Encoding"] {
+		for line != "" {
+			var item string
+			item, line, _ = strings.Cut(line, ",")
+			coding, params, _ := strings.Cut(item, ";")
+			switch coding = strings.TrimSpace(coding); {
+			case strings.EqualFold(coding, "gzip"), strings.EqualFold(coding, "x-gzip"):
+				return !zeroWeight(params)
+			case coding == "*":
+				anyCoding = !zeroWeight(params)
+			}
+		}
+	}
+	return anyCoding
+}
+
 // zeroWeight reports whether the parameters hold a q of zero.
 func zeroWeight(params string) bool {
 	for params != "" {
@@ -77,7 +97,8 @@ func zeroWeight(params string) bool {
 		p, params, _ = strings.Cut(params, ";")
 		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
 		if strings.EqualFold(strings.TrimSpace(name), "q") {
-			return strings.Trim(strings.TrimSpace(value), "0.") == ""
+			value = strings.TrimSpace(value)
+			return value != "" && strings.Trim(value, "0.") == ""
 		}
 	}
 	return false

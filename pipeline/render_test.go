@@ -176,27 +176,6 @@ func TestRefusingAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestWantsHTML(t *testing.T) {
-	f := func(want bool, accept ...string) {
-		t.Helper()
-		r := &http.Request{Header: http.Header{"Accept": accept}}
-		if got := WantsHTML(r); got != want {
-			t.Errorf("%q: %v", accept, got)
-		}
-	}
-	f(false)
-	f(false, "*/*")
-	f(false, "application/json")
-	f(true, "TEXT/HTML")
-	f(true, "application/json, text/html;q=0.1")
-	f(true, "application/json", "text/html")
-	f(false, "text/html;q=0")
-	f(false, "text/html; q=0.000, */*")
-	f(true, "text/html;level=1;q=0.5")
-	f(false, "text/html-sandboxed")
-	f(false, "xtext/html")
-}
-
 func TestWhoShowsPages(t *testing.T) {
 	f := func(destination, mode string, want Destination, html bool) {
 		t.Helper()

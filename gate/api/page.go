@@ -49,7 +49,7 @@ func writePage(w http.ResponseWriter, r *http.Request, d *page.Page, values page
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Vary", "Accept-Language, Accept-Encoding")
 	var body []byte
-	if page.AcceptsGzip(r.Header["Accept-Encoding"]) {
+	if pipeline.AcceptsGzip(r) {
 		h.Set("Content-Encoding", "gzip")
 		body = d.AppendGzip(nil, values)
 	} else {

@@ -35,7 +35,7 @@ type rendering struct {
 // begin chooses a page in the visitor's language, compressed when they accept
 // that, and sets its header.
 func (s *settings) begin(v *pipeline.Visit, ds *documents) rendering {
-	d := rendering{&ds[pipeline.LanguageOf(v.R)], page.AcceptsGzip(v.R.Header["Accept-Encoding"])}
+	d := rendering{&ds[pipeline.LanguageOf(v.R)], pipeline.AcceptsGzip(v.R)}
 	fields := d.plain
 	if d.gzip {
 		fields = d.gzipped

@@ -5,7 +5,6 @@ import (
 	"compress/flate"
 	"encoding/binary"
 	"hash/crc32"
-	"strings"
 )
 
 // gzipHeader is the fixed header: deflate, no name, no time, any system (RFC
@@ -72,31 +71,4 @@ func (p *Page) AppendGzip(dst []byte, v Values) []byte {
 	dst = append(dst, 1, 0, 0, 0xff, 0xff) // a last block, of nothing
 	dst = binary.LittleEndian.AppendUint32(dst, sum)
 	return binary.LittleEndian.AppendUint32(dst, size)
-}
-
-// AcceptsGzip reports whether an Accept-Encoding header names gzip, or any
-// coding, with a weight above zero (RFC 9110, section 12.5.3).
-func AcceptsGzip(lines []string) bool {
-	any := false
-	for _, line := range lines {
-		for line != "" {
-			var item string
-			item, line, _ = strings.Cut(line, ",")
-			coding, params, _ := strings.Cut(item, ";")
-			switch coding = strings.TrimSpace(coding); {
-			case strings.EqualFold(coding, "gzip"), strings.EqualFold(coding, "x-gzip"):
-				return !refused(params)
-			case coding == "*":
-				any = !refused(params)
-			}
-		}
-	}
-	return any
-}
-
-// refused reports whether a coding's parameters hold a weight of zero.
-func refused(params string) bool {
-	name, value, _ := strings.Cut(strings.TrimSpace(params), "=")
-	value = strings.TrimSpace(value)
-	return strings.EqualFold(strings.TrimSpace(name), "q") && value != "" && strings.Trim(value, "0.") == ""
 }

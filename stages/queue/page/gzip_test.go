@@ -108,23 +108,3 @@ func FuzzGzip(f *testing.F) {
 		}
 	})
 }
-
-func TestAcceptsGzip(t *testing.T) {
-	f := func(want bool, lines ...string) {
-		t.Helper()
-		if got := AcceptsGzip(lines); got != want {
-			t.Errorf("%q: %v", lines, got)
-		}
-	}
-	f(false)
-	f(false, "")
-	f(false, "identity, br, gzipped")
-	f(true, "gzip")
-	f(true, "br, GZIP;q=0.001, zstd")
-	f(true, "br", "x-gzip")
-	f(false, "gzip;q=0")
-	f(false, "gzip;q=0.000, *")
-	f(true, "br;q=1, *;q=0.5")
-	f(false, "*;q=0")
-	f(true, "gzip; q=")
-}
