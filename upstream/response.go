@@ -44,14 +44,19 @@ func (e *exchange) relay(resp *http.Response) error {
 		// time; its client comes back by itself.
 	}
 	e.p.dropOwn(resp.Trailer) // more than was announced may have come
-	for name, values := range resp.Trailer {
+	setTrailers(h, resp.Trailer, announced)
+	return e.settle()
+}
+
+// setTrailers has the server send trailers after the body.
+func setTrailers(h, trailer http.Header, announced []string) {
+	for name, values := range trailer {
 		if slices.Contains(announced, name) {
 			h[name] = values
 		} else {
 			h[http.TrailerPrefix+name] = values
 		}
 	}
-	return e.settle()
 }
 
 // dropHops removes what concerns the connection to the origin only.

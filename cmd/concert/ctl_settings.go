@@ -93,14 +93,7 @@ func (c *ctl) settings(args []string) error {
 	if dry {
 		query.Set("dry-run", "1")
 	}
-	set := map[string]json.RawMessage{}
-	var keys []string
-	for _, word := range words {
-		key, value, assigns := strings.Cut(word, "=")
-		if keys = append(keys, key); assigns {
-			set[key], _ = json.Marshal(value) // text has a JSON form
-		}
-	}
+	keys, set := assignments(words)
 	switch {
 	case undo && len(words) > 0, undo && reset, reset && len(words) == 0, reset && len(set) > 0:
 		return usagef("-undo goes by itself, -reset with keys")
@@ -117,6 +110,18 @@ func (c *ctl) settings(args []string) error {
 		return usagef("-dry-run of what?")
 	}
 	return c.show(keys)
+}
+
+// assignments reads words KEY or KEY=VALUE: every key, and the values by key.
+func assignments(words []string) (keys []string, set map[string]json.RawMessage) {
+	set = map[string]json.RawMessage{}
+	for _, word := range words {
+		key, value, assigns := strings.Cut(word, "=")
+		if keys = append(keys, key); assigns {
+			set[key], _ = json.Marshal(value) // text has a JSON form
+		}
+	}
+	return keys, set
 }
 
 // show prints settings; without keys, all.

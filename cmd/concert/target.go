@@ -47,12 +47,12 @@ func runTarget(ctx context.Context, args, environ []string, _, stderr io.Writer)
 		return exitUsage
 	}
 	o, err := target.Parse(environ)
-	log := newLogger(config.TextLog, stderr, slog.LevelInfo)
-	o.Log = log
-	var site http.Handler
-	if err == nil {
-		site, err = target.New(o)
+	if err != nil {
+		fmt.Fprintf(stderr, "concert target-demo: %v\n", err)
+		return exitUsage
 	}
+	o.Log = newLogger(config.TextLog, stderr, slog.LevelInfo)
+	site, err := target.New(o)
 	if err != nil {
 		fmt.Fprintf(stderr, "concert target-demo: %v\n", err)
 		return exitUsage
@@ -62,7 +62,7 @@ func runTarget(ctx context.Context, args, environ []string, _, stderr io.Writer)
 		fmt.Fprintf(stderr, "concert target-demo: %v\n", explainListen("-listen", *addr, err))
 		return exitFailed
 	}
-	log.Info("listening", "address", ln.Addr().String(), "waiting_room", o.WaitingRoomURL, "room", o.Room)
+	o.Log.Info("listening", "address", ln.Addr().String(), "waiting_room", o.WaitingRoomURL, "room", o.Room)
 	if err := serveTarget(ctx, ln, site); err != nil {
 		fmt.Fprintf(stderr, "concert target-demo: %v\n", err)
 		return exitFailed

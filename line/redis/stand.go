@@ -86,6 +86,14 @@ func (st *stand) Leave(now time.Time, gone bool) line.Decision {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	st.left(b, err)
+	return st.outcome
+}
+
+// left concludes a stand that was given up, by what Redis answered. Called with
+// Line.mu held.
+func (st *stand) left(b body, err error) {
+	l := st.line
 	switch {
 	case st.over: // the mail was faster
 	case err != nil:
@@ -100,5 +108,4 @@ func (st *stand) Leave(now time.Time, gone bool) line.Decision {
 	default:
 		st.conclude(line.Decision{Verdict: line.Busy})
 	}
-	return st.outcome
 }
