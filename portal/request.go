@@ -76,12 +76,16 @@ func (r *request) route() {
 	switch {
 	case methods == nil:
 		r.text(http.StatusNotFound, "there is nothing at this address\n")
-		return
 	case row == nil:
 		r.w.Header().Set("Allow", allowOf(methods))
 		r.refuse(problemf(http.StatusMethodNotAllowed, "method %s is not for this address", quoted(r.Method)))
-		return
+	default:
+		r.serve(row)
 	}
+}
+
+// serve has a row answer, if it admits the request.
+func (r *request) serve(row *route) {
 	if r.Body != nil {
 		r.Body = http.MaxBytesReader(r.w, r.Body, maxBody)
 	}
