@@ -1,61 +1,62 @@
 package processors
 
+import "time"
+
 const (
-	plenty    = 0.85     // of one processor, used in a window: it needs others beside it
-	little    = 0.9      // used of all in a second: one would do, which needs less for the same
-	second    = 50       // windows
-	longest   = 4        // seconds that are looked at before the next change to one
-	largeHeap = 32 << 20 // bytes
+	plenty    = 0.85            // of one processor, used in a window: it needs others beside it
+	little    = 0.9             // of one, used while there are all: one would do, which needs less for the same
+	shortest  = time.Second     // that all are looked at before there is one
+	longest   = 4 * time.Second // likewise, where one has not been enough
+	largeHeap = 32 << 20        // bytes
 )
 
-// seen is what a window has shown.
-type seen struct {
-	used float64 // processors
-	heap uint64  // bytes that live
-	late bool    // it ended later than it should have: somebody else has the processor
+// window is what has been seen in a short time.
+type window struct {
+	length time.Duration
+	used   time.Duration // of the processors
+	heap   uint64        // bytes that live
+	late   bool          // it ended later than it should have: others want the processor
 }
 
 // gauge decides between one processor and all.
 type gauge struct {
-	one     bool
-	windows int     // since the last decision
-	sum     float64 // processors used in each of them, while there are all
-	pause   int     // seconds that are looked at before there is one again, less one
+	one    bool
+	trial  time.Duration // that all are looked at before there is one
+	lasted time.Duration // since the last decision, or since one was out of the question
+	used   time.Duration // of the processors in that time
 }
+
+func newGauge() gauge { return gauge{trial: shortest} }
 
 // next goes by the last window. It reports whether the decision is another one
 // now.
-func (g *gauge) next(w seen) (changed bool) {
+func (g *gauge) next(w window) (changed bool) {
+	g.lasted += w.length
+	g.used += w.used
 	crowded := w.late || w.heap > largeHeap
-	g.windows++
-	if g.one {
-		return g.needsMore(crowded || w.used > plenty)
-	}
-	if crowded {
-		g.windows, g.sum = 0, 0
+	switch {
+	case g.one && (crowded || float64(w.used) > plenty*float64(w.length)):
+		g.retreat()
+		return true
+	case g.one:
+		return false
+	case crowded:
+		g.lasted, g.used = 0, 0
+		return false
+	case g.lasted < g.trial:
 		return false
 	}
-	g.sum += w.used
-	if g.windows < second*(g.pause+1) {
-		return false
-	}
-	g.one = g.sum < little*float64(g.windows)
-	g.windows, g.sum = 0, 0
+	g.one = float64(g.used) < little*float64(g.lasted)
+	g.lasted, g.used = 0, 0
 	return g.one
 }
 
-// needsMore takes all processors if one is not enough. Where that shows soon,
-// twice as much time passes before the next try.
-func (g *gauge) needsMore(more bool) bool {
-	if !more {
-		return false
+// retreat takes all processors. Where one was not enough for long, twice as much
+// time passes before the next try.
+func (g *gauge) retreat() {
+	g.trial = min(2*g.trial, longest)
+	if g.lasted > longest {
+		g.trial = shortest
 	}
-	switch {
-	case g.windows > longest*second:
-		g.pause = 0
-	case g.pause < longest-1:
-		g.pause = g.pause*2 + 1
-	}
-	g.one, g.windows, g.sum = false, 0, 0
-	return true
+	g.one, g.lasted, g.used = false, 0, 0
 }

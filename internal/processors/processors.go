@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/andreimerlescu/concert/internal/cputime"
-	"github.com/andreimerlescu/concert/internal/ticks"
 )
 
 const (
-	window = time.Second / 50 // use is measured for
-	late   = window / 4       // is so much longer a window that others wanted the processor
+	watchful = time.Second / 50     // between two looks
+	drowsy   = time.Second / 10     // likewise, while there is next to nothing to do
+	late     = 5 * time.Millisecond // is a look so much later, somebody else has the processor
+	idle     = 0.02                 // of one processor, used: next to nothing
+	heapAge  = time.Second          // how long it is gone by what lived in the heap
 )
 
 // Keep has the program run on as many processors as it needs, from now until
@@ -29,7 +31,7 @@ func Keep(environ []string) (stop func()) {
 	k := newKeeper(time.Now(), cputime.Used, apply)
 	go func() { // ends with stop
 		defer close(done)
-		ticks.Each(ctx, window, k.look)
+		k.watch(ctx)
 	}()
 	return func() {
 		cancel()
@@ -44,38 +46,64 @@ func isSetting(variable string) bool {
 	return ok && value != ""
 }
 
-// keeper belongs to the goroutine that looks.
+// keeper belongs to the goroutine that watches.
 type keeper struct {
 	used  func() (time.Duration, error)
 	apply func(one bool)
+	gauge gauge
 
 	at     time.Time     // of the last look
 	before time.Duration // used until then
-	gauge  gauge
+	pause  time.Duration // until the next
+
+	heap   uint64 // bytes that lived at the last collection
+	heapAt time.Time
 	sample [1]metrics.Sample
 }
 
 func newKeeper(now time.Time, used func() (time.Duration, error), apply func(one bool)) *keeper {
-	k := &keeper{used: used, apply: apply, at: now}
+	k := &keeper{used: used, apply: apply, gauge: newGauge(), at: now, pause: watchful}
 	k.before, _ = used() // fails nowhere that Keep does anything
 	k.sample[0].Name = "/gc/heap/live:bytes"
 	return k
 }
 
-// look is called once in a window.
+// watch looks again and again until ctx ends.
+func (k *keeper) watch(ctx context.Context) {
+	timer := time.NewTimer(k.pause)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-timer.C:
+			k.look(now)
+			timer.Reset(k.pause)
+		}
+	}
+}
+
 func (k *keeper) look(now time.Time) {
 	used, _ := k.used() // as above
-	passed, spent := now.Sub(k.at), used-k.before
-	k.at, k.before = now, used
-	if passed > 0 && k.gauge.next(seen{float64(spent) / float64(passed), k.heap(), passed > window+late}) {
+	w := window{length: now.Sub(k.at), used: used - k.before, heap: k.lives(now)}
+	w.late = w.length > k.pause+late
+	k.at, k.before, k.pause = now, used, watchful
+	if float64(w.used) < idle*float64(w.length) {
+		k.pause = drowsy
+	}
+	if w.length > 0 && k.gauge.next(w) {
 		k.apply(k.gauge.one)
 	}
 }
 
-// heap returns how many bytes lived at the last collection.
-func (k *keeper) heap() uint64 {
-	metrics.Read(k.sample[:])
-	return k.sample[0].Value.Uint64()
+// lives returns how many bytes lived at the last collection, or at the one before:
+// asking costs as much as a look.
+func (k *keeper) lives(now time.Time) uint64 {
+	if now.Sub(k.heapAt) >= heapAge {
+		metrics.Read(k.sample[:])
+		k.heap, k.heapAt = k.sample[0].Value.Uint64(), now
+	}
+	return k.heap
 }
 
 // apply has the program run on one processor, or on all that it may have.
