@@ -23,6 +23,7 @@ import (
 	"github.com/andreimerlescu/concert/gate/token"
 	"github.com/andreimerlescu/concert/internal/parts"
 	"github.com/andreimerlescu/concert/internal/rawtest"
+	"github.com/andreimerlescu/concert/persist"
 )
 
 // sessionKey is 32 bytes for those who decode it, and 64 for the others.
@@ -57,7 +58,7 @@ func newRig(t *testing.T, once bool, start func(t *testing.T, addr string, env [
 	}
 	room := offsite.DefaultRoom()
 	room.ID, room.Audience = "demo", "shop"
-	if _, err := r.store.Create(t.Context(), now, offsite.By{}, room); err != nil {
+	if _, err := r.store.Create(t.Context(), now, persist.By{}, room); err != nil {
 		t.Fatal(err)
 	}
 	public, err := api.NewPublic(api.Config{Store: r.store, Ring: r.ring, Resolver: clientip.NewResolver(nil)})
