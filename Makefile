@@ -35,9 +35,9 @@ test: deps ## run every test, with the real browser, nginx, PHP and curl
 race: deps ## run every test that needs no browser under the race detector
 	$(GO) test -race -count=1 -timeout 30m -parallel 4 ./...
 
-coverage: deps ## say how much of each package the tests reach, from whichever package, the least first
-	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
-	$(GO) test -timeout 30m -parallel 4 -coverpkg=./... ./... -args -test.gocoverdir="$$dir" && \
+coverage: deps ## say how much of each package the tests reach, from whichever package or a started binary, the least first
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && export COVERDIR="$$dir" && \
+	$(GO) test -count=1 -timeout 30m -parallel 4 -coverpkg=./... ./... -args -test.gocoverdir="$$dir" && \
 	$(GO) tool covdata percent -i="$$dir" | awk '{ print $$3, $$1 }' | sort -n
 
 fuzz: ## fuzz every target for FUZZTIME (20s) each

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ import (
 func startTarget(t *testing.T, env ...string) string {
 	t.Helper()
 	cmd := exec.Command(binary, "target-demo", "-listen", "127.0.0.1:0")
-	cmd.Env = env
+	cmd.Env = append(env, "GOCOVERDIR="+os.Getenv("GOCOVERDIR"))
 	log, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

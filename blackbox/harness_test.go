@@ -58,7 +58,7 @@ func launched(t *testing.T, o launch.Options) *launch.Process {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		p.Kill()
+		p.Close()
 		checkLog(t, p)
 	})
 	return p

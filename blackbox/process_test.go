@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -21,7 +22,7 @@ func exit(t *testing.T, env []string, args ...string) (status int, stdout, stder
 	t.Helper()
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(within(t, rawtest.Patience), binary, args...)
-	cmd.Env, cmd.Stdout, cmd.Stderr = append(env, "PATH=/nowhere"), &out, &errs
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(env, "PATH=/nowhere", "GOCOVERDIR="+os.Getenv("GOCOVERDIR")), &out, &errs
 	var ended *exec.ExitError
 	if err := cmd.Run(); err != nil && !errors.As(err, &ended) {
 		t.Fatal(err)

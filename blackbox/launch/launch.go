@@ -19,16 +19,23 @@ import (
 )
 
 const (
-	command = "github.com/andreimerlescu/concert/cmd/concert"
+	module  = "github.com/andreimerlescu/concert"
+	command = module + "/cmd/concert"
+	// coverDir is the variable that stands in for GOCOVERDIR, which go test sets to
+	// a directory that it throws away.
+	coverDir = "COVERDIR"
 	// readyPoll is the pause between two looks at whether Concert is ready.
 	readyPoll = 10 * time.Millisecond
 	// killPause is how long a killed process may take before its successors
 	// are killed as well.
 	killPause = 200 * time.Millisecond
+	// coverPause is how long a process may take to say what it has run.
+	coverPause = 2 * time.Second
 )
 
 // Build compiles cmd/concert into dir, with the go command's extra arguments,
 // and returns the path of the binary. It must be called from inside the module.
+// With COVERDIR in the environment, what of it is run from now on is written there.
 func Build(ctx context.Context, dir string, extra ...string) (string, error) {
 	binary := filepath.Join(dir, "concert")
 	if runtime.GOOS == "windows" {
@@ -36,6 +43,12 @@ func Build(ctx context.Context, dir string, extra ...string) (string, error) {
 	}
 	// The version stamp is not needed, and fails in a clone of another user.
 	args := append([]string{"build", "-buildvcs=false", "-o", binary}, extra...)
+	if dir := os.Getenv(coverDir); dir != "" {
+		args = append(args, "-cover", "-coverpkg="+module+"/...")
+		if err := os.Setenv("GOCOVERDIR", dir); err != nil { // for all that this process starts
+			return "", fmt.Errorf("build concert: %w", err)
+		}
+	}
 	out, err := exec.CommandContext(ctx, "go", append(args, command)...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build concert: %w\n%s", err, out)
@@ -172,6 +185,17 @@ func (p *Process) Stop(ctx context.Context) error {
 		return fmt.Errorf("stop concert: exit status %d\n%s", status, p.Stderr())
 	}
 	return nil
+}
+
+// Close ends Concert with the test that started it: at once, or in order where what
+// it has run of its code is asked for, which a killed process does not tell.
+func (p *Process) Close() {
+	if os.Getenv(coverDir) != "" {
+		ctx, cancel := context.WithTimeout(context.Background(), coverPause)
+		defer cancel()
+		_ = p.Stop(ctx) // else it is killed
+	}
+	p.Kill()
 }
 
 // Kill ends the process, and those it has handed its sockets to, at once and
