@@ -12,6 +12,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/andreimerlescu/concert/blackbox/launch"
 	"github.com/andreimerlescu/concert/internal/parts/chromium"
 	"github.com/andreimerlescu/concert/internal/rawtest"
 )
@@ -43,17 +44,39 @@ func browser(t *testing.T, extra ...chromedp.ExecAllocatorOption) context.Contex
 	return ctx
 }
 
+// holdingSite is an origin that serves what it is told to, save that /hold is not
+// answered before letGo is called. It returns its host:port.
+func holdingSite(t *testing.T, serve http.HandlerFunc) (address string, letGo func()) {
+	t.Helper()
+	hold := make(chan struct{})
+	letGo = sync.OnceFunc(func() { close(hold) })
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/hold" {
+			<-hold
+			return
+		}
+		serve(w, r)
+	}))
+	t.Cleanup(srv.Close)
+	t.Cleanup(letGo) // before that: Close waits for the page that is held
+	return strings.TrimPrefix(srv.URL, "http://"), letGo
+}
+
+// fillRoom has a visitor of a holdingSite take the one place that there is.
+func fillRoom(t *testing.T, p *launch.Process) {
+	t.Helper()
+	holder := rawtest.Dial(t, p.Addr)
+	holder.Send("GET /hold HTTP/1.1\r\nHost: site.test\r\nAccept: text/html\r\n\r\n")
+	rawtest.Until(t, "the room is full", func() bool { return stats(t, p).Occupancy == 1 })
+}
+
 // TestBrowser opens a page of a full room in a real browser, sees its place,
 // and is let in without touching anything; stylesheet and script come along.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
 	ctx := browser(t)
-	hold := make(chan struct{})
-	letGo := sync.OnceFunc(func() { close(hold) })
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	site, letGo := holdingSite(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
-		case "/hold":
-			<-hold
 		case "/css/site.css":
 			w.Header().Set("Content-Type", "text/css")
 			fmt.Fprint(w, "h1 { color: rgb(1, 2, 3) }")
@@ -64,13 +87,9 @@ func TestBrowser(t *testing.T) {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprintf(w, `<!doctype html><title>site</title><link rel="stylesheet" href="/css/site.css"><h1>%s</h1><p>%s</p><script src="/js/site.js"></script>`, originMark, r.URL)
 		}
-	}))
-	defer srv.Close()
-	defer letGo() // else Close waits for the page that is held
-	p := start(t, strings.TrimPrefix(srv.URL, "http://"), "-cap", "1", quick, "-assets", "/css/*,/js/*")
-	holder := rawtest.Dial(t, p.Addr)
-	holder.Send("GET /hold HTTP/1.1\r\nHost: site.test\r\nAccept: text/html\r\n\r\n")
-	rawtest.Until(t, "the room is full", func() bool { return stats(t, p).Occupancy == 1 })
+	})
+	p := start(t, site, "-cap", "1", quick, "-assets", "/css/*,/js/*")
+	fillRoom(t, p)
 
 	if err := chromedp.Do(ctx, chromedp.Navigate(p.URL+"/shop?x=1"), chromedp.WaitVisible("#position")); err != nil {
 		t.Fatal(err)

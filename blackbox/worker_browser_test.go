@@ -3,9 +3,7 @@ package blackbox
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -31,12 +29,8 @@ const working = `new Promise((resolve) => {
 func TestBrowserWithServiceWorker(t *testing.T) {
 	t.Parallel()
 	ctx := browser(t)
-	hold := make(chan struct{})
-	letGo := sync.OnceFunc(func() { close(hold) })
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	site, letGo := holdingSite(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
-		case "/hold":
-			<-hold
 		case "/worker.js":
 			w.Header().Set("Content-Type", "text/javascript")
 			fmt.Fprint(w, worker)
@@ -44,10 +38,8 @@ func TestBrowserWithServiceWorker(t *testing.T) {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprintf(w, `<!doctype html><title>site</title><h1 id="site">%s</h1>`, r.URL)
 		}
-	}))
-	defer srv.Close()
-	defer letGo() // else Close waits for the page that is held
-	p := start(t, strings.TrimPrefix(srv.URL, "http://"), "-cap", "1", quick, "-assets", "/worker.js")
+	})
+	p := start(t, site, "-cap", "1", quick, "-assets", "/worker.js")
 	if err := chromedp.Do(ctx, chromedp.Navigate(p.URL+"/"), chromedp.WaitVisible("#site")); err != nil {
 		t.Fatal(err)
 	}
@@ -55,9 +47,7 @@ func TestBrowserWithServiceWorker(t *testing.T) {
 		t.Fatalf("the service worker: %q, %v", got, err)
 	}
 	rawtest.Until(t, "the room is empty", func() bool { return stats(t, p).Occupancy == 0 })
-	holder := rawtest.Dial(t, p.Addr)
-	holder.Send("GET /hold HTTP/1.1\r\nHost: site.test\r\nAccept: text/html\r\n\r\n")
-	rawtest.Until(t, "the room is full", func() bool { return stats(t, p).Occupancy == 1 })
+	fillRoom(t, p)
 
 	if err := chromedp.Do(ctx, chromedp.Navigate(p.URL+"/shop")); err != nil {
 		t.Fatal(err)
