@@ -9,15 +9,15 @@ import (
 
 func TestAllocsFastPath(t *testing.T) {
 	g, shut := New(4), New(0)
-	pools := NewPools(8, 128)
-	pools.Acquire(Key{1}, H2, nil, 0) // make the pool
+	pools := newPools(8, 128)
+	pools.Acquire(Key{1}, many, nil, 0) // make the pool
 	tests := []struct {
 		name string
 		call func()
 	}{
 		{"gate taken", func() { g.Acquire(nil, time.Second); g.Release() }},
 		{"gate refused", func() { shut.Acquire(nil, 0) }},
-		{"pool taken", func() { l, _ := pools.Acquire(Key{1}, H2, nil, time.Second); l.Release() }},
+		{"pool taken", func() { l, _ := pools.Acquire(Key{1}, many, nil, time.Second); l.Release() }},
 	}
 	for _, tt := range tests {
 		if n := allocs.PerRun(1000, tt.call); n != 0 {
@@ -96,26 +96,26 @@ func BenchmarkGateSetCap(b *testing.B) {
 }
 
 func BenchmarkPools(b *testing.B) {
-	pools := NewPools(8, 128)
+	pools := newPools(8, 128)
 	keys := make([]Key, 10_000)
 	for i := range keys {
 		keys[i] = Key{0: byte(i), 1: byte(i >> 8), 15: byte(i)}
-		l, _ := pools.Acquire(keys[i], H2, nil, 0)
+		l, _ := pools.Acquire(keys[i], many, nil, 0)
 		l.Release()
 	}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		l, _ := pools.Acquire(keys[i%len(keys)], H2, nil, time.Second)
+		l, _ := pools.Acquire(keys[i%len(keys)], many, nil, time.Second)
 		l.Release()
 	}
 }
 
 func BenchmarkPoolsNewKey(b *testing.B) {
-	pools := NewPools(8, 128)
+	pools := newPools(8, 128)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		key := Key{0: byte(i), 1: byte(i >> 8), 2: byte(i >> 16), 15: byte(i)}
-		l, _ := pools.Acquire(key, H2, nil, 0)
+		l, _ := pools.Acquire(key, many, nil, 0)
 		l.Release()
 	}
 }

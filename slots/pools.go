@@ -11,29 +11,23 @@ import (
 // and not of a stranger's choosing.
 type Key [16]byte
 
-// Family is the protocol family of a request. Browsers open a handful of
-// connections over HTTP/1 and a hundred streams over HTTP/2, so each key has a
-// gate for either, with a capacity of its own.
-type Family uint8
-
 const (
-	H1 Family = iota // HTTP/1.x
-	H2               // HTTP/2 and later
-	families
+	// kinds is how many gates a key can have.
+	kinds  = 2
+	shards = 64 // a power of two; a shard's lock is held for a map access
 )
 
-const shards = 64 // a power of two; a shard's lock is held for a map access
-
-// Pools keeps, for each key in use, one gate per protocol family, made when it
-// is first asked for. Use [NewPools]. Pools of keys no longer in use stay until
-// the owner calls [Pools.Sweep].
-type Pools struct {
+// Pools keeps, for each key in use, one gate per kind of use, 0 or 1, made when
+// it is first asked for. What the kinds are is the owner's to say, with a type
+// of its own. Use [NewPools]. Pools of keys no longer in use stay until the
+// owner calls [Pools.Sweep].
+type Pools[Kind ~uint8] struct {
 	shards [shards]shard
 
 	resize sync.Mutex // serialises SetCap; taken before any shard's lock
 	// caps are stored before SetCap walks the shards, and loaded under a
 	// shard's lock: a gate is made with the new capacity or found by the walk.
-	caps [families]atomic.Int64
+	caps [kinds]atomic.Int64
 }
 
 type shard struct {
@@ -44,7 +38,7 @@ type shard struct {
 // pool is what one key holds.
 type pool struct {
 	shard *shard
-	gates [families]*Gate
+	gates [kinds]*Gate
 
 	// pins counts the calls that wait at a gate or hold a slot of it. A pinned
 	// pool is never swept, so a key cannot get a second pool, and with it a
@@ -61,21 +55,19 @@ type Lease struct {
 	gate *Gate
 }
 
-// NewPools returns an empty set whose gates have h1 and h2 slots (each ≥ 0).
-func NewPools(h1, h2 int) *Pools {
-	p := &Pools{}
+// NewPools returns an empty set. Its gates have no slots before [Pools.SetCap].
+func NewPools[Kind ~uint8]() *Pools[Kind] {
+	p := &Pools[Kind]{}
 	for i := range p.shards {
 		p.shards[i].pools = make(map[Key]*pool)
 	}
-	p.caps[H1].Store(int64(h1))
-	p.caps[H2].Store(int64(h2))
 	return p
 }
 
-// Acquire takes a slot of the key's gate for f, as [Gate.Acquire] does. The
+// Acquire takes a slot of the key's gate of kind k, as [Gate.Acquire] does. The
 // lease holds a slot only when the outcome is Acquired.
-func (p *Pools) Acquire(key Key, f Family, done <-chan struct{}, wait time.Duration) (Lease, Outcome) {
-	l := p.pin(key, f)
+func (p *Pools[Kind]) Acquire(key Key, k Kind, done <-chan struct{}, wait time.Duration) (Lease, Outcome) {
+	l := p.pin(key, k)
 	outcome := l.gate.Acquire(done, wait)
 	if outcome != Acquired {
 		l.pool.unpin()
@@ -96,17 +88,17 @@ func (l Lease) Release() {
 	l.pool.unpin()
 }
 
-// SetCap gives every gate of the family, present and to come, n slots (≥ 0).
+// SetCap gives every gate of kind k, present and to come, n slots (≥ 0).
 // Gates are resized in place: whoever holds a slot keeps it and counts.
-func (p *Pools) SetCap(f Family, n int) {
+func (p *Pools[Kind]) SetCap(k Kind, n int) {
 	p.resize.Lock()
 	defer p.resize.Unlock()
-	p.caps[f].Store(int64(n))
+	p.caps[k].Store(int64(n))
 	for i := range p.shards {
 		s := &p.shards[i]
 		s.mu.Lock()
 		for _, pool := range s.pools {
-			if gate := pool.gates[f]; gate != nil {
+			if gate := pool.gates[k]; gate != nil {
 				gate.SetCap(n)
 			}
 		}
@@ -114,11 +106,11 @@ func (p *Pools) SetCap(f Family, n int) {
 	}
 }
 
-// Cap returns the capacity of the gates of family f.
-func (p *Pools) Cap(f Family) int { return int(p.caps[f].Load()) }
+// Cap returns the capacity of the gates of kind k.
+func (p *Pools[Kind]) Cap(k Kind) int { return int(p.caps[k].Load()) }
 
 // Len returns the number of pools kept.
-func (p *Pools) Len() int {
+func (p *Pools[Kind]) Len() int {
 	n := 0
 	for i := range p.shards {
 		s := &p.shards[i]
@@ -133,7 +125,7 @@ func (p *Pools) Len() int {
 // slot of, and returns how many. The time without use is counted from the
 // first sweep that finds none, so that using a pool need not read the clock;
 // a pool is thus kept up to two sweep intervals longer than idle.
-func (p *Pools) Sweep(now time.Time, idle time.Duration) int {
+func (p *Pools[Kind]) Sweep(now time.Time, idle time.Duration) int {
 	n := 0
 	for i := range p.shards {
 		n += p.shards[i].sweep(now, idle)
@@ -157,8 +149,8 @@ func (s *shard) sweep(now time.Time, idle time.Duration) int {
 	return n
 }
 
-// pin finds or makes the key's gate for f and keeps it from being swept.
-func (p *Pools) pin(key Key, f Family) Lease {
+// pin finds or makes the key's gate of kind k and keeps it from being swept.
+func (p *Pools[Kind]) pin(key Key, k Kind) Lease {
 	s := &p.shards[key[len(key)-1]%shards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,11 +159,11 @@ func (p *Pools) pin(key Key, f Family) Lease {
 		it = &pool{shard: s}
 		s.pools[key] = it
 	}
-	if it.gates[f] == nil {
-		it.gates[f] = New(p.Cap(f))
+	if it.gates[k] == nil {
+		it.gates[k] = New(p.Cap(k))
 	}
 	it.pins++
-	return Lease{pool: it, gate: it.gates[f]}
+	return Lease{pool: it, gate: it.gates[k]}
 }
 
 func (p *pool) unpin() {

@@ -8,12 +8,28 @@ import (
 	"time"
 )
 
+// kind is what these pools tell apart.
+type kind uint8
+
+const (
+	few kind = iota
+	many
+)
+
+// newPools returns pools with so many slots of each kind.
+func newPools(fewSlots, manySlots int) *Pools[kind] {
+	p := NewPools[kind]()
+	p.SetCap(few, fewSlots)
+	p.SetCap(many, manySlots)
+	return p
+}
+
 // take fills n slots of a key and returns their leases.
-func take(t *testing.T, p *Pools, key Key, f Family, n int) []Lease {
+func take(t *testing.T, p *Pools[kind], key Key, k kind, n int) []Lease {
 	t.Helper()
 	leases := make([]Lease, n)
 	for i := range leases {
-		lease, outcome := p.Acquire(key, f, nil, 0)
+		lease, outcome := p.Acquire(key, k, nil, 0)
 		if outcome != Acquired || !lease.Held() {
 			t.Fatalf("slot %d: %v, held %v", i, outcome, lease.Held())
 		}
@@ -22,20 +38,20 @@ func take(t *testing.T, p *Pools, key Key, f Family, n int) []Lease {
 	return leases
 }
 
-func wantFull(t *testing.T, p *Pools, key Key, f Family) {
+func wantFull(t *testing.T, p *Pools[kind], key Key, k kind) {
 	t.Helper()
-	if lease, outcome := p.Acquire(key, f, nil, 0); outcome != TimedOut || lease.Held() {
+	if lease, outcome := p.Acquire(key, k, nil, 0); outcome != TimedOut || lease.Held() {
 		t.Fatalf("%v, held %v; want a full pool", outcome, lease.Held())
 	}
 }
 
-func TestPoolsLimitEachKeyAndFamily(t *testing.T) {
-	p := NewPools(2, 3)
+func TestPoolsLimitEachKeyAndKind(t *testing.T) {
+	p := newPools(2, 3)
 	for _, key := range []Key{{1}, {2}} {
-		take(t, p, key, H1, 2)
-		wantFull(t, p, key, H1)
-		take(t, p, key, H2, 3)
-		wantFull(t, p, key, H2)
+		take(t, p, key, few, 2)
+		wantFull(t, p, key, few)
+		take(t, p, key, many, 3)
+		wantFull(t, p, key, many)
 	}
 	if p.Len() != 2 {
 		t.Errorf("%d pools, want 2", p.Len())
@@ -43,33 +59,33 @@ func TestPoolsLimitEachKeyAndFamily(t *testing.T) {
 }
 
 func TestPoolsReleaseFreesTheSlot(t *testing.T) {
-	p := NewPools(1, 1)
-	take(t, p, Key{1}, H1, 1)[0].Release()
-	take(t, p, Key{1}, H1, 1)
+	p := newPools(1, 1)
+	take(t, p, Key{1}, few, 1)[0].Release()
+	take(t, p, Key{1}, few, 1)
 }
 
 func TestPoolsSetCapResizesInPlace(t *testing.T) {
-	p := NewPools(4, 4)
-	leases := take(t, p, Key{1}, H1, 4)
-	p.SetCap(H1, 2)
-	if p.Cap(H1) != 2 || p.Cap(H2) != 4 {
-		t.Errorf("caps %d and %d, want 2 and 4", p.Cap(H1), p.Cap(H2))
+	p := newPools(4, 4)
+	leases := take(t, p, Key{1}, few, 4)
+	p.SetCap(few, 2)
+	if p.Cap(few) != 2 || p.Cap(many) != 4 {
+		t.Errorf("caps %d and %d, want 2 and 4", p.Cap(few), p.Cap(many))
 	}
 	for _, lease := range leases[:2] {
 		lease.Release()
-		wantFull(t, p, Key{1}, H1)
+		wantFull(t, p, Key{1}, few)
 	}
 	leases[2].Release()
-	take(t, p, Key{1}, H1, 1)
-	take(t, p, Key{2}, H1, 2) // a new pool
-	wantFull(t, p, Key{2}, H1)
+	take(t, p, Key{1}, few, 1)
+	take(t, p, Key{2}, few, 2) // a new pool
+	wantFull(t, p, Key{2}, few)
 }
 
 func TestPoolsSweep(t *testing.T) {
 	start := time.Unix(1_800_000_000, 0)
-	p := NewPools(1, 1)
-	take(t, p, Key{1}, H1, 1)[0].Release()
-	held := take(t, p, Key{2}, H2, 1)[0]
+	p := newPools(1, 1)
+	take(t, p, Key{1}, few, 1)[0].Release()
+	held := take(t, p, Key{2}, many, 1)[0]
 
 	steps := []struct {
 		at      time.Duration
@@ -85,13 +101,13 @@ func TestPoolsSweep(t *testing.T) {
 	}
 	for _, s := range steps {
 		if s.use {
-			take(t, p, Key{1}, H1, 1)[0].Release()
+			take(t, p, Key{1}, few, 1)[0].Release()
 		}
 		if n := p.Sweep(start.Add(s.at), 10*time.Minute); n != s.forgets {
 			t.Errorf("after %v: forgot %d, want %d", s.at, n, s.forgets)
 		}
 	}
-	wantFull(t, p, Key{2}, H2) // still the same pool
+	wantFull(t, p, Key{2}, many) // still the same pool
 
 	held.Release()
 	p.Sweep(start.Add(2*time.Hour), 10*time.Minute)
@@ -103,11 +119,11 @@ func TestPoolsSweep(t *testing.T) {
 
 func TestPoolsSweepKeepsAPoolWithWaiters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := NewPools(0, 0)
+		p := newPools(0, 0)
 		done := make(chan struct{})
 		outcome := make(chan Outcome)
 		go func() {
-			_, o := p.Acquire(Key{1}, H1, done, time.Hour)
+			_, o := p.Acquire(Key{1}, few, done, time.Hour)
 			outcome <- o
 		}()
 		synctest.Wait()
@@ -132,7 +148,7 @@ func TestPoolsSweepKeepsAPoolWithWaiters(t *testing.T) {
 // TestPoolsSweptWhileInUse takes slots of one key while it is swept without
 // mercy: its cap of 1 must hold throughout, and so must one being resized.
 func TestPoolsSweptWhileInUse(t *testing.T) {
-	p := NewPools(1, 1)
+	p := newPools(1, 1)
 	var inside, over atomic.Int64
 	stop := make(chan struct{})
 	var sweeper, users sync.WaitGroup
@@ -143,14 +159,14 @@ func TestPoolsSweptWhileInUse(t *testing.T) {
 				return
 			default:
 				p.Sweep(now, 0)
-				p.SetCap(H1, 1)
+				p.SetCap(few, 1)
 			}
 		}
 	})
 	for range 4 {
 		users.Go(func() {
 			for range 2000 {
-				if lease, outcome := p.Acquire(Key{}, H1, nil, 0); outcome == Acquired {
+				if lease, outcome := p.Acquire(Key{}, few, nil, 0); outcome == Acquired {
 					if inside.Add(1) > 1 {
 						over.Add(1)
 					}

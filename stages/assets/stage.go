@@ -11,7 +11,7 @@ import (
 
 // Stage holds the asset pools. Use [New].
 type Stage struct {
-	users  *slots.Pools // by pass id
+	users  *slots.Pools[pipeline.Family] // by pass id
 	global *slots.Gate
 	leases sync.Pool // of *lease
 
@@ -35,9 +35,9 @@ func New(c Config) (*Stage, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	s := &Stage{users: slots.NewPools(c.UserH1, c.UserH2), global: slots.New(c.Global)}
+	s := &Stage{users: slots.NewPools[pipeline.Family](), global: slots.New(0)}
 	s.leases.New = func() any { return new(lease) }
-	s.settings.Store(&c)
+	s.set(c)
 	return s, nil
 }
 
@@ -49,11 +49,15 @@ func (s *Stage) Apply(c Config) error {
 	}
 	s.apply.Lock()
 	defer s.apply.Unlock()
-	s.settings.Store(&c)
-	s.users.SetCap(slots.H1, c.Caps.UserH1)
-	s.users.SetCap(slots.H2, c.Caps.UserH2)
-	s.global.SetCap(c.Caps.Global)
+	s.set(c)
 	return nil
+}
+
+func (s *Stage) set(c Config) {
+	s.settings.Store(&c)
+	s.users.SetCap(pipeline.HTTP1, c.UserH1)
+	s.users.SetCap(pipeline.HTTP2, c.UserH2)
+	s.global.SetCap(c.Global)
 }
 
 // Sweep forgets the pools of passes that have been idle for IdleTTL and
@@ -86,7 +90,7 @@ func (s *Stage) Enter(v *pipeline.Visit) (pipeline.Verdict, error) {
 }
 
 func (s *Stage) enterUser(v *pipeline.Visit, wait time.Duration) error {
-	got, outcome := s.users.Acquire(slots.Key(v.Pass.ID), family(v), v.R.Context().Done(), wait)
+	got, outcome := s.users.Acquire(slots.Key(v.Pass.ID), v.Family, v.R.Context().Done(), wait)
 	switch outcome {
 	case slots.Acquired:
 		l := s.leases.Get().(*lease)
@@ -111,13 +115,6 @@ func (s *Stage) enterGlobal(v *pipeline.Visit, wait time.Duration) error {
 	}
 	s.globalThrottled.Add(1)
 	return globalBusy
-}
-
-func family(v *pipeline.Visit) slots.Family {
-	if v.Family == pipeline.HTTP2 {
-		return slots.H2
-	}
-	return slots.H1
 }
 
 // lease is a slot of a pass's pool while a visit holds it. It is recycled,
