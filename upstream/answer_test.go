@@ -85,7 +85,7 @@ func noneIsFit(c *client) bool {
 	defer c.mu.Unlock()
 	for _, l := range c.idle {
 		fit := l.br.Buffered() == 0
-		_ = l.raw.Control(func(fd uintptr) { fit = fit && quiet(fd) }) // fails on a closed connection
+		_ = l.socket.Raw().Control(func(fd uintptr) { fit = fit && quiet(fd) }) // fails on a closed connection
 		if fit {
 			return false
 		}

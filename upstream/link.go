@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/andreimerlescu/concert/internal/nonblock"
@@ -22,7 +21,6 @@ const linkBuffer = 4 << 10
 type link struct {
 	conn   net.Conn
 	socket nonblock.Socket // of conn, for reading and writing
-	raw    syscall.RawConn // of conn; nil where there is none
 	br     *bufio.Reader   // of the link itself, so that reads obey the deadlines
 	idleAt time.Time
 	armed  time.Time // conn's read deadline; guarded by the exchange's mu while there is one
@@ -47,9 +45,6 @@ func newLink(conn net.Conn) *link {
 	l := &link{conn: conn}
 	l.socket.Of(conn)
 	l.br = bufio.NewReaderSize(l, linkBuffer)
-	if sc, ok := conn.(syscall.Conn); ok {
-		l.raw, _ = sc.SyscallConn() // fails on a closed connection only, which shows soon enough
-	}
 	l.step = l.turn
 	return l
 }
@@ -123,14 +118,15 @@ func (l *link) Read(p []byte) (int, error) {
 // All of it is one turn at the poller: look, write and, unless a body is to
 // follow, wait for the answer. A read that finds nothing yet is saved.
 func (l *link) send(p []byte) error {
+	raw := l.socket.Raw()
 	switch {
 	case l.reused && l.br.Buffered() > 0:
 		return errUnfit
-	case l.raw == nil:
+	case raw == nil:
 		return l.write(p)
 	}
 	l.out, l.unfit, l.waiting = p, l.reused, false // unfit until it has been looked at
-	err := l.raw.Read(l.step)
+	err := raw.Read(l.step)
 	rest := l.out
 	l.out = nil
 	switch {

@@ -18,7 +18,7 @@ const announced = 16
 // scheduler. Of is to be called first, and it must not be copied afterwards.
 type Socket struct {
 	conn net.Conn
-	raw  syscall.RawConn // nil where everything goes the usual way
+	raw  syscall.RawConn // nil where there is no descriptor
 
 	reads, writes direction
 }
@@ -27,16 +27,17 @@ type Socket struct {
 // one over TLS, is read and written the usual way.
 func (s *Socket) Of(conn net.Conn) {
 	s.conn, s.raw = conn, rawConn(conn)
-	if s.raw != nil {
+	if available && s.raw != nil {
 		s.reads.step, s.writes.step = s.reads.receive, s.writes.send
 	}
 }
 
+// Raw returns where the connection's descriptor is to be had, or nil. It is for
+// those who have calls of their own to make.
+func (s *Socket) Raw() syscall.RawConn { return s.raw }
+
 // rawConn returns where the descriptor of a stream socket is to be had, or nil.
 func rawConn(conn net.Conn) syscall.RawConn {
-	if !available {
-		return nil
-	}
 	switch conn := conn.(type) {
 	case *net.TCPConn:
 		raw, _ := conn.SyscallConn() // fails on a closed connection only, which shows soon enough
@@ -51,7 +52,7 @@ func rawConn(conn net.Conn) syscall.RawConn {
 // Read is as [net.Conn.Read].
 func (s *Socket) Read(p []byte) (int, error) {
 	d := &s.reads
-	if s.raw == nil || len(p) == 0 || !d.mu.TryLock() {
+	if !available || s.raw == nil || len(p) == 0 || !d.mu.TryLock() {
 		return s.conn.Read(p)
 	}
 	defer d.mu.Unlock()
@@ -71,7 +72,7 @@ func (s *Socket) Read(p []byte) (int, error) {
 // Write is as [net.Conn.Write].
 func (s *Socket) Write(p []byte) (int, error) {
 	d := &s.writes
-	if s.raw == nil || len(p) == 0 || len(p) > most || !d.mu.TryLock() {
+	if !available || s.raw == nil || len(p) == 0 || len(p) > most || !d.mu.TryLock() {
 		return s.conn.Write(p)
 	}
 	defer d.mu.Unlock()
