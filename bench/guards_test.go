@@ -34,18 +34,22 @@ func (w *sink) Flush()                      {}
 // origin that costs nothing.
 func newConcert(tb testing.TB) http.Handler {
 	tb.Helper()
-	loaded, err := config.Load([]string{
-		"-cap", "50", "-access-log=false", "-assets", "/css/*,/js/*,/images/*", "-asset-public", "/uploads/*",
-		"-bypass", "/favicon.ico,/robots.txt", "-stream-paths", "/ws",
-	}, nil)
+	return newApp(tb, instant{}, "-cap", "50", "-assets", "/css/*,/js/*,/images/*", "-asset-public", "/uploads/*",
+		"-bypass", "/favicon.ico,/robots.txt", "-stream-paths", "/ws").Handler()
+}
+
+// newApp is Concert before that origin.
+func newApp(tb testing.TB, origin pipeline.Origin, flags ...string) *app.App {
+	tb.Helper()
+	loaded, err := config.Load(append([]string{"-access-log=false"}, flags...), nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	a, err := app.New(loaded.Config, app.Options{Origin: instant{}})
+	a, err := app.New(loaded.Config, app.Options{Origin: origin})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return a.Handler()
+	return a
 }
 
 // admitted is a request as a browser behind nginx sends it, with a pass.

@@ -10,25 +10,26 @@ import (
 )
 
 // answerWaiting tells the sender of a page request its place.
-func (s *settings) answerWaiting(q *visit, p line.Place) (pipeline.Verdict, error) {
-	if s.churns(q, p) {
+func (s *settings) answerWaiting(q *visit) (pipeline.Verdict, error) {
+	if s.churns(q) {
 		q.Strike(pipeline.StrikeChurn)
 	}
 	if s.cfg.Placed != nil {
-		s.cfg.Placed(q.Visit, p.Ticket)
+		s.cfg.Placed(q.Visit, q.decision.Place.Ticket)
 	}
 	if q.caller == program {
 		q.SetFields(private)
-		s.setQueued(q, p)
-		s.sendJSON(q, p)
+		s.setQueued(q)
+		s.sendJSON(q)
 	} else {
-		s.sendPage(q, p)
+		s.sendPage(q)
 	}
 	return pipeline.Answered, nil
 }
 
 // setQueued sets what every queued answer has, whatever its form.
-func (s *settings) setQueued(q *visit, p line.Place) {
+func (s *settings) setQueued(q *visit) {
+	p := &q.decision.Place
 	setPlace(q.Visit, p)
 	value := ""
 	if p.Ticket == q.brought {
@@ -39,8 +40,16 @@ func (s *settings) setQueued(q *visit, p line.Place) {
 }
 
 // sendPage sends the waiting page.
-func (s *settings) sendPage(q *visit, p line.Place) {
+func (s *settings) sendPage(q *visit) {
 	s.counters.pages.Add(1)
+	buf, body := s.renderPage(q)
+	s.send(q.Visit, s.cfg.StatusCode, buf, body)
+}
+
+// renderPage sets the waiting page's header and writes its body. It stands apart
+// so that what it needs of the stack is free again when the page is sent.
+func (s *settings) renderPage(q *visit) (buf *[]byte, body []byte) {
+	p := &q.decision.Place
 	if s.cfg.StatusCode >= http.StatusBadRequest {
 		q.W.Header()["Retry-After"] = s.number(int(max(page.Seconds(p.PollAfter), 1)))
 	}
@@ -49,12 +58,13 @@ func (s *settings) sendPage(q *visit, p line.Place) {
 		values.Back = q.R.RequestURI // nothing of ours came with the request: perhaps nothing ever will
 	}
 	d := s.begin(q.Visit, s.page)
-	s.setQueued(q, p)
-	s.finish(q.Visit, s.cfg.StatusCode, d, values)
+	s.setQueued(q)
+	return s.render(d, values)
 }
 
 // sendJSON tells a program how to keep its place and when to ask again.
-func (s *settings) sendJSON(q *visit, p line.Place) {
+func (s *settings) sendJSON(q *visit) {
+	p := &q.decision.Place
 	s.counters.answers.Add(1)
 	h := q.W.Header()
 	h["Content-Type"] = jsonType
@@ -74,7 +84,7 @@ func (s *settings) sendJSON(q *visit, p line.Place) {
 
 // appendOutlook appends what is known of the way ahead, as JSON members behind
 // others. What is zero or cannot be told is left out.
-func appendOutlook(b []byte, p line.Place) []byte {
+func appendOutlook(b []byte, p *line.Place) []byte {
 	if p.Ahead > 0 {
 		b = strconv.AppendInt(append(b, `,"ahead":`...), int64(p.Ahead), 10)
 	}
@@ -87,9 +97,9 @@ func appendOutlook(b []byte, p line.Place) []byte {
 // churns reports whether a request that took a place counts against its client:
 // it brought nothing authentic, or a ticket that was used already and no pass
 // from when it was. A ticket that ran out is no offence.
-func (s *settings) churns(q *visit, p line.Place) bool {
+func (s *settings) churns(q *visit) bool {
 	switch {
-	case p.Ticket.Number == q.entry.Ticket.Number: // it is in line
+	case q.decision.Place.Ticket.Number == q.entry.Ticket.Number: // it is in line
 		return false
 	case q.outdated:
 		return false

@@ -45,18 +45,17 @@ func (s *settings) begin(v *pipeline.Visit, ds *documents) rendering {
 	return d
 }
 
-// finish sends what was begun.
-func (s *settings) finish(v *pipeline.Visit, status int, d rendering, values page.Values) {
+// render writes what was begun into a buffer from the pool, for send.
+func (s *settings) render(d rendering, values page.Values) (buf *[]byte, body []byte) {
 	buf, b := s.buffer()
 	if d.gzip {
-		b = d.AppendGzip(b, values)
-	} else {
-		b = d.Append(b, values)
+		return buf, d.AppendGzip(b, values)
 	}
-	s.send(v, status, buf, b)
+	return buf, d.Append(b, values)
 }
 
 // sendDocument answers with a page.
 func (s *settings) sendDocument(v *pipeline.Visit, status int, ds *documents, values page.Values) {
-	s.finish(v, status, s.begin(v, ds), values)
+	buf, body := s.render(s.begin(v, ds), values)
+	s.send(v, status, buf, body)
 }

@@ -63,7 +63,7 @@ func (s *shared) number(n int) []string {
 // setPlace tells the place in a header that every queued answer has, whatever
 // its form: "position=12; eta=90", the wait in seconds, left out when it cannot
 // be told.
-func setPlace(v *pipeline.Visit, p line.Place) {
+func setPlace(v *pipeline.Visit, p *line.Place) {
 	var buf [64]byte
 	text := strconv.AppendInt(append(buf[:0], "position="...), int64(max(p.Position, 1)), 10)
 	if p.ETA >= 0 {

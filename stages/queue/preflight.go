@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/andreimerlescu/concert/line"
 	"github.com/andreimerlescu/concert/pipeline"
 )
 
@@ -110,6 +111,21 @@ func preflightAge(h http.Header) time.Duration {
 		return defaultPreflightAge
 	}
 	return min(time.Duration(min(n, 1<<30))*time.Second, maxPreflightAge)
+}
+
+// enterPreflight brings a preflight before the line. A remembered answer spares
+// it the door, where it would stand before the request that it is about.
+func (s *settings) enterPreflight(q *visit) (pipeline.Verdict, error) {
+	if err := s.seekAtOnce(q); err != nil {
+		return pipeline.Answered, err
+	}
+	if q.decision.Verdict == line.Admitted {
+		return s.admit(q)
+	}
+	if s.answerPreflight(q) {
+		return pipeline.Answered, nil
+	}
+	return s.takeTurn(q)
 }
 
 // answerPreflight answers a preflight the way the origin did; false when it is

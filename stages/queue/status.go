@@ -122,7 +122,7 @@ func (s *settings) appendStatus(b []byte, v *pipeline.Visit, now time.Time, p li
 	if u >= 0.001 {
 		b = strconv.AppendFloat(append(b, `,"utilization":`...), u, 'f', 3, 64)
 	}
-	b = appendOutlook(b, p)
+	b = appendOutlook(b, &p)
 	if !paused { // nothing is sold that cannot be had
 		b = s.appendMarket(b, v, p, depth)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"sync"
+	"time"
 
 	"github.com/andreimerlescu/concert/line"
 )
@@ -80,23 +81,23 @@ func (r *twinRow) rememberLocked(k *twinKey, place line.Ticket) {
 
 // ask brings the request before the line. When its ticket is not in line and a
 // twin waits in a new place, it shares that place.
-func (s *settings) ask(q *visit) (line.Decision, error) {
+func (s *settings) ask(q *visit, now time.Time) error {
 	if !q.twin.known() || q.entry.NoPlace {
-		return s.enterLine(q)
+		return s.enterLine(q, now)
 	}
 	row := s.twins.row(&q.twin)
 	row.mu.Lock()
 	defer row.mu.Unlock()
 	if place := row.placeLocked(&q.twin); !place.IsZero() {
 		if err := s.adopt(q, place); err != nil {
-			return line.Decision{}, err
+			return err
 		}
 	}
-	d, err := s.enterLine(q)
-	if err == nil && d.Verdict == line.Waiting && d.Place.Fresh {
+	err := s.enterLine(q, now)
+	if d := &q.decision; err == nil && d.Verdict == line.Waiting && d.Place.Fresh {
 		row.rememberLocked(&q.twin, d.Place.Ticket)
 	}
-	return d, err
+	return err
 }
 
 // adopt has q use the place of a twin, unless its own ticket is in line.
@@ -116,26 +117,27 @@ func (s *settings) adopt(q *visit, place line.Ticket) error {
 
 // merge gives up a new place that q got at the door when a twin has one
 // already, and answers with the twin's.
-func (s *settings) merge(q *visit, d line.Decision) (line.Decision, error) {
+func (s *settings) merge(q *visit) error {
+	own := &q.decision.Place
 	row := s.twins.row(&q.twin)
 	row.mu.Lock()
 	defer row.mu.Unlock()
 	place := row.placeLocked(&q.twin)
-	if place.IsZero() || place == d.Place.Ticket {
-		row.rememberLocked(&q.twin, d.Place.Ticket)
-		return d, nil
+	if place.IsZero() || place == own.Ticket {
+		row.rememberLocked(&q.twin, own.Ticket)
+		return nil
 	}
 	shared, err := s.look(q, place)
 	switch {
 	case err != nil:
-		return d, err
+		return err
 	case !shared.Known:
-		row.rememberLocked(&q.twin, d.Place.Ticket)
-		return d, nil
+		row.rememberLocked(&q.twin, own.Ticket)
+		return nil
 	}
-	if err := s.cfg.Line.Quit(q.R.Context(), s.cfg.Now(), d.Place.Ticket); err != nil {
-		return d, fmt.Errorf("queue: give back a twin's place: %w", err)
+	if err := s.cfg.Line.Quit(q.R.Context(), s.cfg.Now(), own.Ticket); err != nil {
+		return fmt.Errorf("queue: give back a twin's place: %w", err)
 	}
-	d.Place = shared.Place
-	return d, nil
+	*own = shared.Place
+	return nil
 }
