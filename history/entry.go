@@ -52,11 +52,13 @@ type entry struct {
 
 // fill reads what a record needs from a finished visit.
 func (q *request) fill(v *pipeline.Visit, query bool) {
-	q.at, q.latency = v.Start, time.Since(v.Start)
+	q.at, q.latency = v.Start, v.End.Sub(v.Start)
 	q.addr, q.key = v.Client.Addr, v.Client.Key
 	q.method = cutMethod(v.R.Method)
 	q.path = cutPath(target(v), query)
-	q.agent = cutAgent(v.R.UserAgent())
+	if agent := v.R.Header["User-Agent"]; len(agent) > 0 {
+		q.agent = cutAgent(agent[0])
+	}
 	q.status = v.Status()
 	q.room = v.Room
 	if v.Rank != pipeline.Guest {

@@ -24,6 +24,7 @@ type Visit struct {
 	R *http.Request
 
 	Start  time.Time       // when the request's header was read
+	End    time.Time       // when the answer had left, or will not; zero until then
 	Client clientip.Client // who asks, by the trust rule
 	Path   paths.Path      // the canonical path decision
 	Class  Class           // set by the classify stage
