@@ -23,6 +23,9 @@ func Each(h http.Header, name string) iter.Seq[string] {
 			for more := true; more; {
 				var pair string
 				pair, line, more = strings.Cut(line, ";")
+				if !strings.Contains(pair, name) { // nearly all of a site's own
+					continue
+				}
 				n, value := split(pair)
 				if n != name {
 					continue
