@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/rueidis"
 
+	"github.com/andreimerlescu/concert/internal/ticks"
 	redisline "github.com/andreimerlescu/concert/line/redis"
 )
 
@@ -126,7 +127,7 @@ func (d *Desk) Run(ctx context.Context) {
 		if client, err := d.opt.Conn.Client(); err == nil {
 			_ = client.Receive(ctx, client.B().Subscribe().Channel(channel).Build(), func(m rueidis.PubSubMessage) { d.take(ctx, m.Message) })
 		}
-		pause(ctx, retry)
+		ticks.Pause(ctx, retry)
 	}
 }
 

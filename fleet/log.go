@@ -13,6 +13,7 @@ import (
 
 	"github.com/redis/rueidis"
 
+	"github.com/andreimerlescu/concert/internal/ticks"
 	redisline "github.com/andreimerlescu/concert/line/redis"
 )
 
@@ -128,7 +129,7 @@ func (l *Log) write(ctx context.Context) {
 			return
 		case <-l.more:
 		}
-		for !l.flush(ctx) && pause(ctx, retry) {
+		for !l.flush(ctx) && ticks.Pause(ctx, retry) {
 		}
 	}
 }
@@ -150,18 +151,6 @@ func (l *Log) flush(ctx context.Context) bool {
 			l.mu.Unlock()
 			return false
 		}
-	}
-}
-
-// pause waits; false when ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

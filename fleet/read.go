@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/andreimerlescu/concert/internal/ticks"
 )
 
 // Load takes in everything that is kept, so that an instance that starts knows
@@ -93,7 +95,7 @@ func (l *Log) read(ctx context.Context) {
 		}
 		if err != nil {
 			l.loaded = false
-			pause(ctx, retry)
+			ticks.Pause(ctx, retry)
 		}
 	}
 }

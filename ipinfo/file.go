@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/andreimerlescu/concert/internal/ticks"
 )
 
 // retryEvery is how often a database that could not be loaded is tried again.
@@ -52,14 +54,7 @@ func (f *File) Loaded() bool { return f.table.Load() != nil }
 // Run loads the file and follows its changes until ctx ends.
 func (f *File) Run(ctx context.Context) {
 	w := watch{file: f}
-	for {
-		timer := time.NewTimer(w.step(time.Now()))
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		case <-timer.C:
-		}
+	for ticks.Pause(ctx, w.step(time.Now())) {
 	}
 }
 

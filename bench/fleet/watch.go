@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/andreimerlescu/concert/internal/ticks"
 )
 
 // watcher samples how full the origin is, and lets the faults happen.
@@ -60,28 +62,17 @@ func (w *watcher) sample(ctx context.Context) {
 
 func (w *watcher) havoc(ctx context.Context) {
 	for _, x := range w.f.s.Faults {
-		if !pause(ctx, x.At-time.Since(w.began)) {
+		if !ticks.Pause(ctx, x.At-time.Since(w.began)) {
 			return
 		}
 		s := spell{name: x.Name, from: time.Since(w.began)}
 		x.Begin(w.f)
-		pause(ctx, x.For)
+		ticks.Pause(ctx, x.For)
 		if x.End != nil {
 			x.End(w.f)
 		}
 		s.to = time.Since(w.began)
 		w.faults = append(w.faults, s)
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

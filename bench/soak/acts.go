@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/andreimerlescu/concert/internal/ticks"
 )
 
 // act is something that happens beside the crowd, again and again. An error says
@@ -129,7 +131,7 @@ func (r *run) hangUp(ctx context.Context, n int) error {
 	if _, err := io.WriteString(conn, request[:len(request)-n%3]); err != nil { // two of three are not even whole
 		return err
 	}
-	pause(ctx, time.Duration(n%10)*10*time.Millisecond)
+	ticks.Pause(ctx, time.Duration(n%10)*10*time.Millisecond)
 	return nil
 }
 

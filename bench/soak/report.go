@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/andreimerlescu/concert/internal/ticks"
 )
 
 // Sample is what Concert holds between two waves.
@@ -121,7 +123,7 @@ func (r *run) sample(ctx context.Context) (Sample, error) {
 	const looks, gap = 3, 100 * time.Millisecond
 	least, err := r.look(ctx)
 	for n := 1; n < looks && err == nil; n++ {
-		pause(ctx, gap)
+		ticks.Pause(ctx, gap)
 		var s Sample
 		s, err = r.look(ctx)
 		s.Heap, s.Goroutines = min(s.Heap, least.Heap), min(s.Goroutines, least.Goroutines)
@@ -171,7 +173,7 @@ func (r *run) settled(ctx context.Context) (Sample, error) {
 		if s, err := r.look(ctx); err != nil || s.Occupancy == 0 {
 			return s, err
 		}
-		pause(ctx, gap)
+		ticks.Pause(ctx, gap)
 	}
 	return r.look(ctx)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/andreimerlescu/concert/blackbox/launch"
 	"github.com/andreimerlescu/concert/demo/crowd"
 	"github.com/andreimerlescu/concert/demo/site"
+	"github.com/andreimerlescu/concert/internal/ticks"
 )
 
 // Settings of a run.
@@ -101,7 +102,7 @@ func (r *run) soak(ctx context.Context) error {
 		wg.Go(func() { // ends with the time
 			for n := 0; beside.Err() == nil; n++ {
 				r.note(beside, act.name, act.do(beside, n))
-				pause(beside, act.every)
+				ticks.Pause(beside, act.every)
 			}
 		})
 	}
@@ -160,15 +161,5 @@ func (r *run) note(ctx context.Context, name string, err error) {
 	r.report.Acts++
 	if err != nil {
 		r.report.failed(fmt.Errorf("%s: %w", name, err))
-	}
-}
-
-// pause returns at the end of d or of ctx.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
 	}
 }

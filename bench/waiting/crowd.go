@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/andreimerlescu/concert/internal/ticks"
 )
 
 // visitor is one who waits. Between its requests it is no more than this.
@@ -94,7 +96,7 @@ func (c *crowd) wait(ctx context.Context, addr string, end time.Time, workers in
 	for range min(workers, len(*c)-1) { // one at least is always in the heap
 		wg.Go(func() {
 			for v := next(); v != nil; v = next() {
-				if !sleepUntil(ctx, v.due) {
+				if !ticks.Pause(ctx, time.Until(v.due)) {
 					answered(v, 0, context.Cause(ctx))
 					return
 				}
@@ -106,18 +108,6 @@ func (c *crowd) wait(ctx context.Context, addr string, end time.Time, workers in
 	}
 	wg.Wait()
 	return took, first
-}
-
-// sleepUntil returns false when the context has ended first.
-func sleepUntil(ctx context.Context, due time.Time) bool {
-	timer := time.NewTimer(time.Until(due))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // ask asks once on a connection of its own, and notes when to ask again.

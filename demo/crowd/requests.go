@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/andreimerlescu/concert/internal/ticks"
 )
 
 const (
@@ -111,14 +113,7 @@ func (s *visit) hasTicket() bool {
 // sleep waits for d and the jitter; false means that the context ended.
 func (s *visit) sleep(ctx context.Context, d time.Duration) bool {
 	d += time.Duration(s.Rand.Float64() * s.Jitter * float64(d))
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
+	return ticks.Pause(ctx, d)
 }
 
 func (s *visit) get(ctx context.Context, address string) (*http.Response, []byte, error) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/andreimerlescu/concert/internal/ticks"
 )
 
 // Send starts n visits spread evenly over the given time (0: all at once), each
@@ -16,7 +18,7 @@ func Send(ctx context.Context, n int, over time.Duration, visit func(ctx context
 	start := time.Now()
 	for i := range n {
 		due := start.Add(time.Duration(float64(over) * float64(i) / float64(n)))
-		if !sleepUntil(ctx, due) {
+		if !ticks.Pause(ctx, time.Until(due)) {
 			return i
 		}
 		visits.Go(func() { visit(ctx, i) })
@@ -28,17 +30,4 @@ func Send(ctx context.Context, n int, over time.Duration, visit func(ctx context
 // 131,072 that are set aside for benchmarks (RFC 2544: 198.18.0.0/15).
 func Address(i int) string {
 	return fmt.Sprintf("198.%d.%d.%d", 18+i>>16&1, i>>8&255, i&255)
-}
-
-// sleepUntil returns false when the context has ended first.
-func sleepUntil(ctx context.Context, due time.Time) bool {
-	if d := time.Until(due); d > 0 {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-	}
-	return ctx.Err() == nil
 }

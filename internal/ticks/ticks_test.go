@@ -22,3 +22,22 @@ func TestEach(t *testing.T) {
 		}
 	})
 }
+
+func TestPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
+		defer cancel()
+		wait := func(d time.Duration, goesOn bool, at time.Duration) {
+			t.Helper()
+			if got := Pause(ctx, d); got != goesOn || time.Since(began) != at {
+				t.Errorf("a pause of %v: %v after %v, want %v after %v", d, got, time.Since(began), goesOn, at)
+			}
+		}
+		wait(time.Second, true, time.Second)
+		wait(0, true, time.Second)
+		wait(-time.Second, true, time.Second)
+		wait(time.Hour, false, 2500*time.Millisecond)
+		wait(0, false, 2500*time.Millisecond)
+	})
+}

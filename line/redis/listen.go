@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/andreimerlescu/concert/internal/ticks"
 )
 
 // Run listens for what Redis tells the instance, until ctx ends; it blocks. A
@@ -19,12 +21,7 @@ func (l *Line) Run(ctx context.Context) {
 			subscribe := client.B().Subscribe().Channel(all, mine).Build()
 			_ = client.Receive(ctx, subscribe, func(m rueidis.PubSubMessage) { l.hear(m.Message) })
 		}
-		pause := time.NewTimer(minRetry + rand.N(maxRetry/2))
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			pause.Stop()
-		}
+		ticks.Pause(ctx, minRetry+rand.N(maxRetry/2))
 	}
 }
 

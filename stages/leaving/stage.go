@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
-	"time"
 
+	"github.com/andreimerlescu/concert/internal/ticks"
 	"github.com/andreimerlescu/concert/pipeline"
 )
 
@@ -85,10 +85,5 @@ func (s *Stage) Linger(ctx context.Context) {
 	if !s.leaves.Load() {
 		return
 	}
-	idle := time.NewTimer(s.config.Linger)
-	defer idle.Stop()
-	select {
-	case <-idle.C:
-	case <-ctx.Done():
-	}
+	ticks.Pause(ctx, s.config.Linger)
 }
