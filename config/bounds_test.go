@@ -2,94 +2,103 @@ package config
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 )
 
-// The bounds of numbers and durations, and whether 0 is accepted below them.
+// most is the largest count that a setting takes.
+const most = "2147483647"
+
+// bounded is a setting with bounds, and whether 0 is accepted below them.
+type bounded struct {
+	flag, min, max string
+	zero           bool
+}
+
+// TestBounds: the bounds of numbers and durations.
 func TestBounds(t *testing.T) {
-	const most = "2147483647"
-	tests := []struct {
-		flag, min, max string
-		zero           bool
-	}{
-		{"cap", "1", most, false},
-		{"max-queue", "0", most, true},
-		{"queue-per-client", "0", most, true},
-		{"max-conns", "0", most, true},
-		{"max-conns-per-client", "0", most, true},
-		{"inflow", "0", "1000000", true},
-		{"inflow-interval", "100ms", "1h", false},
-		{"inflow-burst", "0", "1000000", true},
-		{"token-ttl", "30s", "24h", true},
-		{"first-poll-grace", "10s", "24h", true},
-		{"reaper", "5s", "24h", false},
-		{"door-wait", "0", "1m", true},
-		{"door-max", "0", "65536", true},
-		{"retry-after", "1", "3600", false},
-		{"admit-ttl", "30s", "8760h", false},
-		{"asset-cap", "0", most, true},
-		{"asset-wait", "0", "24h", true},
-		{"asset-user-cap-h1", "1", most, false},
-		{"asset-user-cap-h2", "1", most, false},
-		{"asset-user-wait", "0", "24h", true},
-		{"stream-cap", "1", most, false},
-		{"stream-idle-timeout", "1s", "168h", true},
-		{"priority-cap", "0", most, true},
-		{"priority-lane-rank", "1", "7", false},
-		{"priority-wait", "0", "1m", true},
-		{"form-hold", "0", "1m", true},
-		{"rate", "0", "1000000", true},
-		{"surge", "0", "1000000", true},
-		{"pass", "1m", "24h", true},
-		{"abuse-strikes", "1", most, false},
-		{"abuse-window", "1ms", "168h", false},
-		{"abuse-cooldown", "1ms", "8760h", false},
-		{"abuse-max-cooldown", "1ms", "8760h", false},
-		{"abuse-max-entries", "1", "100000000", false},
-		{"history-mask-after", "1h", "168h", true},
-		{"portal-session-ttl", "5m", "8760h", false},
-		{"naddr-data-poll", "1s", "24h", true},
-		{"gate-joins", "0", "1000000", true},
-		{"gate-requests", "0", "1000000", true},
-		{"upstream-timeout", "0", "24h", true},
-		{"upstream-idle-timeout", "1s", "24h", true},
-		{"read-header-timeout", "1s", "10m", false},
-		{"body-timeout", "1s", "1h", false},
-		{"write-timeout", "1s", "1h", false},
-		{"idle-timeout", "1s", "24h", false},
-		{"shutdown-timeout", "0", "1h", true},
-		{"max-header-bytes", "4096", "1048576", false},
-		{"max-body-bytes", "0", "1125899906842624", true},
-		{"hsts", "0", "17520h", true},
-	}
 	covered := make(map[string]bool)
-	for _, tt := range tests {
-		covered[tt.flag] = true
-		t.Run(tt.flag, func(t *testing.T) {
-			for _, good := range []string{tt.min, tt.max} {
-				// No grace is long enough for the longest -retry-after, and no
-				// ban is longer than the longest.
-				mustLoad(t, []string{"-first-poll-grace=0", "-abuse-cooldown=1ms", "-abuse-max-cooldown=8760h",
-					"-" + tt.flag + "=" + good}, nil)
-			}
-			refused(t, tt.flag, past(t, tt.min, -1), tt.min, tt.max)
-			refused(t, tt.flag, past(t, tt.max, +1), tt.min, tt.max)
-			refused(t, tt.flag, "many", tt.min, tt.max)
-			if tt.zero {
-				mustLoad(t, []string{"-" + tt.flag + "=0"}, nil)
-			} else {
-				refused(t, tt.flag, "0", tt.min, tt.max)
-			}
-		})
+	for _, b := range allBounded {
+		covered[b.flag] = true
+		t.Run(b.flag, b.holds)
 	}
 	for _, s := range Settings() {
 		if s.Min != "" && !covered[s.Flag] {
 			t.Errorf("-%s: bounds not tested", s.Flag)
 		}
 	}
+}
+
+func (b bounded) holds(t *testing.T) {
+	for _, good := range []string{b.min, b.max} {
+		// No grace is long enough for the longest -retry-after, and no ban is
+		// longer than the longest.
+		mustLoad(t, []string{"-first-poll-grace=0", "-abuse-cooldown=1ms", "-abuse-max-cooldown=8760h",
+			"-" + b.flag + "=" + good}, nil)
+	}
+	refused(t, b.flag, past(t, b.min, -1), b.min, b.max)
+	refused(t, b.flag, past(t, b.max, +1), b.min, b.max)
+	refused(t, b.flag, "many", b.min, b.max)
+	if b.zero {
+		mustLoad(t, []string{"-" + b.flag + "=0"}, nil)
+	} else {
+		refused(t, b.flag, "0", b.min, b.max)
+	}
+}
+
+var allBounded = []bounded{
+	{"cap", "1", most, false},
+	{"max-queue", "0", most, true},
+	{"queue-per-client", "0", most, true},
+	{"max-conns", "0", most, true},
+	{"max-conns-per-client", "0", most, true},
+	{"inflow", "0", "1000000", true},
+	{"inflow-interval", "100ms", "1h", false},
+	{"inflow-burst", "0", "1000000", true},
+	{"token-ttl", "30s", "24h", true},
+	{"first-poll-grace", "10s", "24h", true},
+	{"reaper", "5s", "24h", false},
+	{"door-wait", "0", "1m", true},
+	{"door-max", "0", "65536", true},
+	{"retry-after", "1", "3600", false},
+	{"admit-ttl", "30s", "8760h", false},
+	{"asset-cap", "0", most, true},
+	{"asset-wait", "0", "24h", true},
+	{"asset-user-cap-h1", "1", most, false},
+	{"asset-user-cap-h2", "1", most, false},
+	{"asset-user-wait", "0", "24h", true},
+	{"stream-cap", "1", most, false},
+	{"stream-idle-timeout", "1s", "168h", true},
+	{"priority-cap", "0", most, true},
+	{"priority-lane-rank", "1", "7", false},
+	{"priority-wait", "0", "1m", true},
+	{"form-hold", "0", "1m", true},
+	{"rate", "0", "1000000", true},
+	{"surge", "0", "1000000", true},
+	{"pass", "1m", "24h", true},
+	{"abuse-strikes", "1", most, false},
+	{"abuse-window", "1ms", "168h", false},
+	{"abuse-cooldown", "1ms", "8760h", false},
+	{"abuse-max-cooldown", "1ms", "8760h", false},
+	{"abuse-max-entries", "1", "100000000", false},
+	{"history-mask-after", "1h", "168h", true},
+	{"portal-session-ttl", "5m", "8760h", false},
+	{"naddr-data-poll", "1s", "24h", true},
+	{"gate-joins", "0", "1000000", true},
+	{"gate-requests", "0", "1000000", true},
+	{"upstream-timeout", "0", "24h", true},
+	{"upstream-idle-timeout", "1s", "24h", true},
+	{"read-header-timeout", "1s", "10m", false},
+	{"body-timeout", "1s", "1h", false},
+	{"write-timeout", "1s", "1h", false},
+	{"idle-timeout", "1s", "24h", false},
+	{"shutdown-timeout", "0", "1h", true},
+	{"max-header-bytes", "4096", "1048576", false},
+	{"max-body-bytes", "0", "1125899906842624", true},
+	{"hsts", "0", "17520h", true},
 }
 
 // past is the value one step beyond a bound.
@@ -109,22 +118,22 @@ func past(t *testing.T, bound string, step int64) string {
 // what would be accepted, the same through the flag and the variable.
 func refused(t *testing.T, flag, value string, accepted ...string) {
 	t.Helper()
-	for _, s := range Settings() {
-		if s.Flag != flag {
-			continue
+	all := Settings()
+	at := slices.IndexFunc(all, func(s Setting) bool { return s.Flag == flag })
+	if at < 0 {
+		t.Fatalf("there is no setting -%s", flag)
+	}
+	answers := map[string][]string{"-" + flag: problemsOf(t, []string{"-" + flag + "=" + value}, nil)}
+	if env := all[at].Env; value != "" { // a blank variable counts as unset
+		answers[env] = problemsOf(t, nil, []string{env + "=" + value})
+	}
+	for name, lines := range answers {
+		if prefix := name + " " + strconv.Quote(value) + ": want "; len(lines) != 1 || !strings.HasPrefix(lines[0], prefix) {
+			t.Errorf("%q does not start with %q", lines, prefix)
 		}
-		answers := map[string][]string{"-" + flag: problemsOf(t, []string{"-" + flag + "=" + value}, nil)}
-		if value != "" { // a blank variable counts as unset
-			answers[s.Env] = problemsOf(t, nil, []string{s.Env + "=" + value})
-		}
-		for name, lines := range answers {
-			if prefix := name + " " + strconv.Quote(value) + ": want "; len(lines) != 1 || !strings.HasPrefix(lines[0], prefix) {
-				t.Errorf("%q does not start with %q", lines, prefix)
-			}
-			for _, part := range accepted {
-				if !strings.Contains(lines[0], part) {
-					t.Errorf("%q does not say %q", lines[0], part)
-				}
+		for _, part := range accepted {
+			if !strings.Contains(lines[0], part) {
+				t.Errorf("%q does not say %q", lines[0], part)
 			}
 		}
 	}
