@@ -85,3 +85,32 @@ func TestMostRanges(t *testing.T) {
 	order(t, r, "31.0.0.0/8", 0, after(time.Minute)) // in place of one that is over
 	wantBanned(t, r, "20.15.254.1", start, 1<<63-1)
 }
+
+func TestRangesWithinRanges(t *testing.T) {
+	r := registry(t, config())
+	order(t, r, "10.0.0.0/8", time.Hour, start)
+	order(t, r, "10.1.0.0/16", time.Minute, start)
+	order(t, r, "10.1.2.0/24", 2*time.Hour, start)
+	order(t, r, "10.1.2.3", time.Second, start)
+	f := func(a string, at, want time.Duration) {
+		t.Helper()
+		wantBanned(t, r, a, after(at), want)
+	}
+	f("10.9.9.9", 0, time.Hour)
+	f("10.1.9.9", 0, time.Hour)
+	f("10.1.2.9", 0, 2*time.Hour)
+	f("10.1.2.3", 0, 2*time.Hour)
+	f("11.0.0.0", 0, 0)
+	f("10.1.9.9", 2*time.Minute, 58*time.Minute)
+	f("10.1.2.3", 90*time.Minute, 30*time.Minute)
+	f("10.9.9.9", time.Hour, 0)
+	order(t, r, "10.0.0.0/9", 0, start)
+	f("10.1.2.3", 0, 1<<63-1)
+	if ok, err := r.Lift(client(t, "10.0.0.0/9"), "op", start); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	f("10.1.2.3", 0, 2*time.Hour)
+	order(t, r, "2001:db8::/32", time.Hour, start)
+	f("2001:db8:ffff::1", 0, time.Hour)
+	f("2001:db9::1", 0, 0)
+}

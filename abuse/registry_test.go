@@ -1,7 +1,6 @@
 package abuse
 
 import (
-	"errors"
 	"fmt"
 	"net/netip"
 	"testing"
@@ -65,68 +64,6 @@ func TestABanStartsTheCountAnew(t *testing.T) {
 	wantBanned(t, r, "203.0.113.9", after(time.Second), 2*time.Second)
 }
 
-func TestLadder(t *testing.T) {
-	c := config()
-	c.Cooldown, c.MaxCooldown = time.Second, 8*time.Second
-	r := registry(t, c)
-	now := start
-	for i := range 70 {
-		want := []time.Duration{1, 2, 4, 8}[min(i, 3)] * time.Second
-		b := r.Trap(addr("203.0.113.9"), "/.env", now)
-		if got := b.Remaining(now); got != want || b.Offenses != i+1 {
-			t.Fatalf("ban %d: %v, offense %d; want %v", i+1, got, b.Offenses, want)
-		}
-		now = b.Until
-	}
-}
-
-func TestEscalationNeverOverflows(t *testing.T) {
-	const most = time.Duration(1<<63 - 1)
-	f := func(first, cap time.Duration, n int, want time.Duration) {
-		t.Helper()
-		if got := escalate(first, cap, n); got != want {
-			t.Errorf("ban %d from %v up to %v: %v, want %v", n, first, cap, got, want)
-		}
-	}
-	f(time.Minute, time.Minute, 1, time.Minute)
-	f(time.Minute, time.Minute, 1000, time.Minute)
-	f(5*time.Minute, 24*time.Hour, 9, 1280*time.Minute)
-	f(5*time.Minute, 24*time.Hour, 10, 24*time.Hour)
-	f(1, most, 63, 1<<62)
-	f(1, most, 64, most)
-	f(most-1, most, 1<<40, most)
-}
-
-func TestHistoryIsForgotten(t *testing.T) {
-	c := config()
-	c.MaxCooldown = time.Hour
-	offense := func(gap time.Duration, between func(r *Registry, now time.Time)) int {
-		r := registry(t, c)
-		end := r.Trap(addr("203.0.113.9"), "/.env", start).Until
-		if between != nil {
-			between(r, end.Add(gap))
-		}
-		return r.Trap(addr("203.0.113.9"), "/.env", end.Add(gap)).Offenses
-	}
-	sweep := func(r *Registry, now time.Time) { r.Sweep(now) }
-	struck := func(r *Registry, now time.Time) {
-		r.Strike(addr("203.0.113.9"), "churn", 1, now.Add(-time.Second))
-		r.Sweep(now)
-	}
-	f := func(name string, gap time.Duration, between func(*Registry, time.Time), want int) {
-		t.Helper()
-		if got := offense(gap, between); got != want {
-			t.Errorf("%s: offense %d, want %d", name, got, want)
-		}
-	}
-	f("at once", 0, nil, 2)
-	f("in time", time.Hour, nil, 2)
-	f("in time, swept", time.Hour, sweep, 2)
-	f("late", time.Hour+1, nil, 1)
-	f("late, swept", time.Hour+1, sweep, 1)
-	f("late, struck a second ago", time.Hour+1, struck, 2)
-}
-
 func TestSweepEmptiesTheRoster(t *testing.T) {
 	r := registry(t, config())
 	r.Strike(addr("203.0.113.1"), "churn", 1, start)
@@ -166,32 +103,6 @@ func TestIPv6ClientsAreTheir64(t *testing.T) {
 	}
 }
 
-func TestLiftForgetsTheHistory(t *testing.T) {
-	r := registry(t, config())
-	a, who := addr("203.0.113.9"), client(t, "203.0.113.9")
-	now := r.Trap(a, "/.env", start).Until
-	if d := r.Trap(a, "/.env", now).Remaining(now); d != 10*time.Minute {
-		t.Fatalf("second ban: %v", d)
-	}
-	if ok, err := r.Lift(who, "op", now); !ok || err != nil {
-		t.Fatal(ok, err)
-	}
-	wantBanned(t, r, "203.0.113.9", now, 0)
-	if d := r.Trap(a, "/.env", now).Remaining(now); d != 5*time.Minute {
-		t.Errorf("after the lift: %v, want the first length", d)
-	}
-	_, _ = r.Lift(who, "op", now)
-	r.Strike(a, "churn", 19, now)
-	if ok, _ := r.Lift(who, "op", now); !ok {
-		t.Error("strikes of a client that is not banned cannot be forgotten")
-	}
-	r.Strike(a, "churn", 19, now)
-	wantBanned(t, r, "203.0.113.9", now, 0)
-	if ok, err := r.Lift(client(t, "198.51.100.1"), "op", now); ok || err != nil {
-		t.Errorf("a client that is not tracked: %v, %v", ok, err)
-	}
-}
-
 func TestOperatorsBan(t *testing.T) {
 	r := registry(t, config())
 	r.Trap(addr("203.0.113.9"), "/.env", start)
@@ -215,89 +126,6 @@ func TestOperatorsBan(t *testing.T) {
 			t.Errorf("a ban for %v was made", d)
 		}
 	}
-}
-
-func TestRangesWithinRanges(t *testing.T) {
-	r := registry(t, config())
-	order(t, r, "10.0.0.0/8", time.Hour, start)
-	order(t, r, "10.1.0.0/16", time.Minute, start)
-	order(t, r, "10.1.2.0/24", 2*time.Hour, start)
-	order(t, r, "10.1.2.3", time.Second, start)
-	f := func(a string, at, want time.Duration) {
-		t.Helper()
-		wantBanned(t, r, a, after(at), want)
-	}
-	f("10.9.9.9", 0, time.Hour)
-	f("10.1.9.9", 0, time.Hour)
-	f("10.1.2.9", 0, 2*time.Hour)
-	f("10.1.2.3", 0, 2*time.Hour)
-	f("11.0.0.0", 0, 0)
-	f("10.1.9.9", 2*time.Minute, 58*time.Minute)
-	f("10.1.2.3", 90*time.Minute, 30*time.Minute)
-	f("10.9.9.9", time.Hour, 0)
-	order(t, r, "10.0.0.0/9", 0, start)
-	f("10.1.2.3", 0, 1<<63-1)
-	if ok, err := r.Lift(client(t, "10.0.0.0/9"), "op", start); !ok || err != nil {
-		t.Fatal(ok, err)
-	}
-	f("10.1.2.3", 0, 2*time.Hour)
-	order(t, r, "2001:db8::/32", time.Hour, start)
-	f("2001:db8:ffff::1", 0, time.Hour)
-	f("2001:db9::1", 0, 0)
-}
-
-func TestExemptAddresses(t *testing.T) {
-	c := config()
-	c.Allow, c.Proxies = trust(t, "198.51.100.0/24,2001:db8:1:2::7"), trust(t, "127.0.0.1")
-	r := registry(t, c)
-	for _, a := range []string{"198.51.100.9", "::ffff:198.51.100.9", "127.0.0.1", "2001:db8:1:2::7"} {
-		r.Strike(addr(a), "churn", 100, start)
-		if r.Trap(addr(a), "/.env", start) != nil || !r.Exempt(addr(a)) {
-			t.Errorf("%s is not exempt", a)
-		}
-		wantBanned(t, r, a, start, 0)
-	}
-	if s := r.Stats(start); s.StrikesAll != 0 || s.Tracked != 0 {
-		t.Errorf("stats %+v: exempt addresses were struck", s)
-	}
-	for _, who := range []string{"198.51.100.9", "198.51.100.128/25"} {
-		if _, err := r.Ban(Order{Client: client(t, who), Permanent: true}, start); !errors.Is(err, ErrExempt) {
-			t.Errorf("ban of %s: %v", who, err)
-		}
-	}
-	order(t, r, "198.51.0.0/16", 0, start)
-	wantBanned(t, r, "198.51.100.9", start, 0)
-	wantBanned(t, r, "198.51.101.9", start, 1<<63-1)
-	r.Strike(addr("2001:db8:1:2::8"), "churn", 20, start)
-	wantBanned(t, r, "2001:db8:1:2::8", start, 5*time.Minute)
-	wantBanned(t, r, "2001:db8:1:2::7", start, 0)
-	if got := fmt.Sprint(r.ExemptWithin(client(t, "198.51.0.0/16"))); got != "[198.51.100.0/24]" {
-		t.Errorf("exempt within the range: %s", got)
-	}
-}
-
-func TestExemptionFreesAtOnce(t *testing.T) {
-	r := registry(t, config())
-	order(t, r, "203.0.113.9", 0, start)
-	r.Trap(addr("203.0.113.10"), "/.env", start)
-	r.Trap(addr("2001:db8:1:2::7"), "/.env", start)
-	c := config()
-	c.Allow = trust(t, "203.0.113.9,2001:db8:1:2::7")
-	c.Proxies = trust(t, "203.0.113.10")
-	if err := r.Apply(c, start); err != nil {
-		t.Fatal(err)
-	}
-	wantBanned(t, r, "203.0.113.9", start, 0)
-	wantBanned(t, r, "203.0.113.10", start, 0)
-	wantBanned(t, r, "2001:db8:1:2::7", start, 0)
-	wantBanned(t, r, "2001:db8:1:2::8", start, 5*time.Minute)
-	if bans := r.List(Filter{}, start); len(bans) != 1 {
-		t.Errorf("%d bans are listed, want that of the /64", len(bans))
-	}
-	if err := r.Apply(config(), start); err != nil {
-		t.Fatal(err)
-	}
-	wantBanned(t, r, "203.0.113.9", start, 0) // free for good
 }
 
 func TestOffAndOn(t *testing.T) {

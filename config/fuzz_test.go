@@ -1,6 +1,8 @@
 package config
 
 import (
+	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 )
@@ -58,6 +60,42 @@ func FuzzCommandLine(f *testing.F) {
 		}
 		if err == nil && l.Config.Validate() != nil {
 			t.Fatalf("accepted, then refused: %v", l.Config.Validate())
+		}
+	})
+}
+
+// FuzzStored gives one key any JSON. What is accepted must be stored in a
+// form that loads to the same value.
+func FuzzStored(f *testing.F) {
+	rows := Settings()
+	for i := range rows {
+		for _, text := range []string{`1`, `"1s"`, `true`, `null`, `["/a"]`, `{}`, `"http://a"`, `"a.html"`, `[`, ``, `"\ud800"`} {
+			f.Add(uint(i), text)
+		}
+	}
+	base, err := Load(nil, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, i uint, text string) {
+		s := rows[i%uint(len(rows))]
+		next, err := base.With(Changes{Set: map[string]json.RawMessage{s.Key: json.RawMessage(text)}})
+		if err != nil {
+			if !strings.Contains(err.Error(), s.Key) {
+				t.Fatalf("%s is not named: %v", s.Key, err)
+			}
+			return
+		}
+		values := next.Stored()
+		if !json.Valid(values[s.Key]) {
+			t.Fatalf("%s %q stored as %q", s.Key, text, values[s.Key])
+		}
+		again, err := base.WithStored(maps.Clone(values))
+		if err != nil {
+			t.Fatalf("%s %q stored as %s: %v", s.Key, text, values[s.Key], err)
+		}
+		if d := next.Diff(again); d != nil {
+			t.Fatalf("%s %q: %v", s.Key, text, d)
 		}
 	})
 }

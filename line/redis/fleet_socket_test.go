@@ -10,48 +10,6 @@ import (
 	"github.com/andreimerlescu/concert/line/redis/redistest"
 )
 
-// given makes an instance whose time is stepped by the test.
-func given(t *testing.T, s *redistest.Server, name string, slots int, now time.Time) *Line {
-	t.Helper()
-	l := New(Options{Conn: connect(t, s), Room: "t", Instance: name, Settings: settings(slots), Given: true})
-	if err := l.Join(t.Context(), now); err != nil {
-		t.Fatal(err)
-	}
-	return l
-}
-
-func enter(t *testing.T, l *Line, now time.Time, e line.Entry, want line.Verdict) line.Decision {
-	t.Helper()
-	d, err := l.Enter(t.Context(), now, e)
-	if err != nil || d.Verdict != want {
-		t.Fatalf("entry %+v: verdict %v, %v; want %v", e, d.Verdict, err, want)
-	}
-	return d
-}
-
-func page(k int) line.Entry { return line.Entry{Client: client(k), MayHold: true} }
-
-func beat(t *testing.T, now time.Time, all ...*Line) {
-	t.Helper()
-	for _, l := range all {
-		if _, err := l.Advance(t.Context(), now); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func outcome(d line.Decision) (line.Verdict, bool) {
-	select {
-	case <-d.Door.Done():
-		return d.Door.Outcome().Verdict, true
-	default:
-		return 0, false
-	}
-}
-
-// lent is the sum of what the instances hold by Redis's account.
-func lent(l *Line) int { return l.Fleet().Lent }
-
 // TestShares: while nobody waits most admissions cost no call, what is lent
 // never adds up to more than the cap, and nothing that one does not use is kept
 // from another.
@@ -199,15 +157,6 @@ func TestCrashedPage(t *testing.T) {
 	}
 }
 
-// pass lets time pass in steps in which instances call.
-func pass(t *testing.T, now *time.Time, d time.Duration, all ...*Line) {
-	t.Helper()
-	for end := now.Add(d); now.Before(end); {
-		*now = now.Add(20 * time.Millisecond)
-		beat(t, *now, all...)
-	}
-}
-
 // TestDeafInstance: who was let in at the door of an instance that does not
 // hear of it, and was never told of a place, has it back within a second,
 // whether they have asked elsewhere already or do so later.
@@ -236,107 +185,6 @@ func TestDeafInstance(t *testing.T) {
 	if v, ok := outcome(first); ok && v == line.Admitted || a.Held() > 0 {
 		t.Errorf("verdict %v, %d in use", v, a.Held())
 	}
-}
-
-// TestGivenBackTwice: a place that was given back for an instance that was only
-// slow is used once.
-func TestGivenBackTwice(t *testing.T) {
-	s, now := redistest.Start(t), time.Now()
-	a, b := given(t, s, "a", 1, now), given(t, s, "b", 1, now)
-	slot := enter(t, b, now, page(1), line.Admitted).Slot
-	mine := enter(t, a, now, line.Entry{Client: client(2)}, line.Waiting).Place.Ticket
-	enter(t, b, now, line.Entry{Client: client(3)}, line.Waiting)
-	b.Release(now, slot)
-	e := page(2)
-	e.Ticket = mine
-	d := enter(t, a, now, e, line.Admitted)
-	pass(t, &now, 3*time.Second, b)
-	if st, err := b.Look(t.Context(), now, mine); err != nil || st.Known || st.Ended != line.EndedUnknown {
-		t.Errorf("while the instance is silent the ticket is %+v, %v", st, err)
-	}
-	a.Release(now, d.Slot)
-	beat(t, now, a)
-	if st, err := b.Poll(t.Context(), now, mine); err != nil || st.Known {
-		t.Errorf("after its page the ticket is %+v, %v", st, err)
-	}
-}
-
-// TestStray: who was let in by a call whose answer never came, or while they
-// left the door and Redis could not be told, has the place back.
-func TestStray(t *testing.T) {
-	s, now := redistest.Start(t), time.Now()
-	a, b := given(t, s, "a", 2, now), given(t, s, "b", 2, now)
-	slots := []line.Slot{enter(t, b, now, page(1), line.Admitted).Slot, enter(t, b, now, page(1), line.Admitted).Slot}
-	var mine [3]line.Ticket
-	for k := range mine {
-		mine[k] = enter(t, a, now, line.Entry{Client: client(2 + k)}, line.Waiting).Place.Ticket
-	}
-	beat(t, now, b) // it learns that somebody waits
-	b.Release(now, slots[0])
-	e := page(2)
-	e.Ticket = mine[0]
-	if got, err := a.call(t.Context(), now, request{op: "enter", args: entryArgs(&e, "x", false), surrender: true}); err != nil || got.verdict() != "ADMITTED" {
-		t.Fatal(got, err)
-	}
-	e.Ticket = mine[1]
-	at := enter(t, a, now, e, line.AtDoor)
-	a.failed(now, errDown)
-	a.mu.Lock()
-	a.doubt(mine[0].Number, "x") // as when the call had failed
-	a.mu.Unlock()
-	if d := at.Door.Leave(now, false); d.Verdict != line.Waiting {
-		t.Fatalf("verdict %v", d.Verdict)
-	}
-	b.Release(now, slots[1])
-	a.retry(t.Context(), now)
-	for k, ticket := range mine {
-		if st, err := b.Poll(t.Context(), now, ticket); err != nil || !st.Known || st.Place.Position != k+1 {
-			t.Errorf("ticket %d is %+v, %v", k, st, err)
-		}
-	}
-	beat(t, now, a, b)
-	beat(t, now, a, b)
-	if st := b.Stats(now); st.InFlight != 0 {
-		t.Errorf("%d in flight after nobody was let in", st.InFlight)
-	}
-}
-
-// TestLateCall: what an instance sent before it synchronized has no effect when
-// it arrives after that.
-func TestLateCall(t *testing.T) {
-	s, now := redistest.Start(t), time.Now()
-	l := given(t, s, "a", 5, now)
-	l.mu.Lock()
-	e := page(1)
-	args := append(l.head(now, "enter", l.share.report(0, l.moment(now))), entryArgs(&e, "x", false)...)
-	l.mu.Unlock()
-	if err := l.synchronize(t.Context(), now); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.exec(t.Context(), now, args); err != errBehind {
-		t.Errorf("a late call: %v, want %v", err, errBehind)
-	}
-	if st := l.Stats(now); st.AdmittedTotal != 0 {
-		t.Errorf("a late call let somebody in: %+v", st)
-	}
-}
-
-// TestLostAnswer: a slot that was given with an answer that never came is given
-// back with the next synchronization.
-func TestLostAnswer(t *testing.T) {
-	s, now := redistest.Start(t), time.Now()
-	l := given(t, s, "a", 2, now)
-	e := page(1)
-	for range 2 { // nobody takes in that these were admitted
-		if b, err := l.call(t.Context(), now, request{op: "enter", args: entryArgs(&e, "x", false), surrender: true}); err != nil || b.verdict() != "ADMITTED" {
-			t.Fatal(b, err)
-		}
-	}
-	enter(t, l, now, line.Entry{NoPlace: true}, line.Busy)
-	if err := l.synchronize(t.Context(), now); err != nil {
-		t.Fatal(err)
-	}
-	enter(t, l, now, line.Entry{NoPlace: true}, line.Admitted)
 }
 
 // TestPlacesBetween promotes to and fro, and compares with a slice.

@@ -1,7 +1,6 @@
 package redisline
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -9,76 +8,6 @@ import (
 	"github.com/andreimerlescu/concert/line"
 	"github.com/andreimerlescu/concert/line/redis/redistest"
 )
-
-// live runs an instance on the clock until the test ends.
-func live(t *testing.T, s *redistest.Server, o Options) *Line {
-	t.Helper()
-	conn, err := ParseURL(s.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
-	o.Conn = conn
-	return run(t, o)
-}
-
-// run is live with a connection of its own.
-func run(t *testing.T, o Options) *Line {
-	t.Helper()
-	o.Room = "t"
-	l := New(o)
-	rawtest.Until(t, "Redis is reached", func() bool { return l.Join(t.Context(), time.Now()) == nil })
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{}, 2)
-	go func() { line.Drive(ctx, l); done <- struct{}{} }() // ends with the test
-	go func() { l.Run(ctx); done <- struct{}{} }()         // the same
-	t.Cleanup(func() {
-		cancel()
-		<-done
-		<-done
-	})
-	return l
-}
-
-func down(l *Line) func() bool { return func() bool { return l.Fleet().Down } }
-func up(l *Line) func() bool   { return func() bool { return !l.Fleet().Down } }
-
-// answered asks until there is an answer: after an outage each connection is
-// found dead when it is used, and whoever asks then is told to try again.
-func answered[T any](t *testing.T, ask func() (T, error)) (answer T) {
-	t.Helper()
-	rawtest.Until(t, "Redis has answered", func() bool {
-		var err error
-		answer, err = ask()
-		return err == nil
-	})
-	return answer
-}
-
-// awaitGrant waits for the outcome at the door.
-func awaitGrant(t *testing.T, d line.Decision) line.Decision {
-	t.Helper()
-	select {
-	case <-d.Door.Done():
-		return d.Door.Outcome()
-	case <-time.After(rawtest.Patience):
-		t.Fatal("nothing became of a request at the door")
-		return line.Decision{}
-	}
-}
-
-// admit lets somebody in, by way of the door if a slot was just lent.
-func admit(t *testing.T, l *Line, e line.Entry) line.Decision {
-	t.Helper()
-	d := enterAny(t, l, e)
-	if d.Verdict == line.AtDoor {
-		d = awaitGrant(t, d)
-	}
-	if d.Verdict != line.Admitted {
-		t.Fatalf("verdict %v, want to be let in", d.Verdict)
-	}
-	return d
-}
 
 // TestAnotherInstancesSlot: a slot that one instance gives back is another's at
 // once, whoever stands at its door.
