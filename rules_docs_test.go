@@ -1,6 +1,7 @@
 package concert
 
 import (
+	"fmt"
 	"go/ast"
 	"os"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/andreimerlescu/concert/internal/pages"
 )
 
 // TestEveryPackageIsInTheArchitecture: by its name, or by that of a folder
@@ -149,4 +152,60 @@ func read(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+func TestOnePackageComment(t *testing.T) {
+	comments := map[string]int{}
+	for _, f := range sources(t) {
+		if f.test {
+			continue
+		}
+		comments[f.folder] += 0
+		if f.syntax.Doc != nil {
+			comments[f.folder]++
+		}
+	}
+	for folder, n := range comments {
+		if n != 1 {
+			t.Errorf("%s has %d package comments, want 1", folder, n)
+		}
+	}
+}
+
+func TestExportedNamesAreDocumented(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.test {
+			continue
+		}
+		for _, name := range undocumented(f.syntax) {
+			t.Errorf("%s: %s has no comment", f.at(name), name.Name)
+		}
+	}
+}
+
+// TestDecisionsAreNumberedOnce: a decision is cited by its number.
+func TestDecisionsAreNumberedOnce(t *testing.T) {
+	files, err := filepath.Glob("docs/decisions/*.md")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d decisions, %v", len(files), err)
+	}
+	for i, path := range files {
+		text, err := os.ReadFile(path)
+		if want := fmt.Sprintf("# %d. ", i+1); err != nil || !strings.HasPrefix(string(text), want) ||
+			!strings.HasPrefix(filepath.Base(path), fmt.Sprintf("%03d-", i+1)) {
+			t.Errorf("%s: want it numbered and headed %q; %v", path, want, err)
+		}
+	}
+}
+
+// TestPages: each block of commands says to the tests in blackbox/docs how it is
+// run, and each link leads somewhere.
+func TestPages(t *testing.T) {
+	all, problems, err := pages.Read(".")
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d pages, %v", len(all), err)
+	}
+	for _, problem := range append(problems, pages.DeadLinks(".", all)...) {
+		t.Error(problem)
+	}
 }

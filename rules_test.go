@@ -6,13 +6,10 @@ import (
 	"go/ast"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/andreimerlescu/concert/internal/pages"
 )
 
 const module = "github.com/andreimerlescu/concert"
@@ -107,35 +104,6 @@ func TestNoWebFramework(t *testing.T) {
 	}
 	if !strings.Contains(deps, "net/http\n") {
 		t.Error("go list -deps does not name net/http: this test sees nothing")
-	}
-}
-
-func TestOnePackageComment(t *testing.T) {
-	comments := map[string]int{}
-	for _, f := range sources(t) {
-		if f.test {
-			continue
-		}
-		comments[f.folder] += 0
-		if f.syntax.Doc != nil {
-			comments[f.folder]++
-		}
-	}
-	for folder, n := range comments {
-		if n != 1 {
-			t.Errorf("%s has %d package comments, want 1", folder, n)
-		}
-	}
-}
-
-func TestExportedNamesAreDocumented(t *testing.T) {
-	for _, f := range sources(t) {
-		if f.test {
-			continue
-		}
-		for _, name := range undocumented(f.syntax) {
-			t.Errorf("%s: %s has no comment", f.at(name), name.Name)
-		}
 	}
 }
 
@@ -287,33 +255,6 @@ func start() { go bubble(nil, nil) }
 	}
 	if _, _, ok := unitOf(module + "/new"); ok {
 		t.Error("a folder that is not in the table has a unit")
-	}
-}
-
-// TestDecisionsAreNumberedOnce: a decision is cited by its number.
-func TestDecisionsAreNumberedOnce(t *testing.T) {
-	files, err := filepath.Glob("docs/decisions/*.md")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d decisions, %v", len(files), err)
-	}
-	for i, path := range files {
-		text, err := os.ReadFile(path)
-		if want := fmt.Sprintf("# %d. ", i+1); err != nil || !strings.HasPrefix(string(text), want) ||
-			!strings.HasPrefix(filepath.Base(path), fmt.Sprintf("%03d-", i+1)) {
-			t.Errorf("%s: want it numbered and headed %q; %v", path, want, err)
-		}
-	}
-}
-
-// TestPages: each block of commands says to the tests in blackbox/docs how it is
-// run, and each link leads somewhere.
-func TestPages(t *testing.T) {
-	all, problems, err := pages.Read(".")
-	if err != nil || len(all) == 0 {
-		t.Fatalf("%d pages, %v", len(all), err)
-	}
-	for _, problem := range append(problems, pages.DeadLinks(".", all)...) {
-		t.Error(problem)
 	}
 }
 

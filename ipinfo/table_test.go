@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
-	"runtime"
 	"strings"
 	"testing"
 
-	"github.com/andreimerlescu/concert/internal/allocs"
-	"github.com/andreimerlescu/concert/internal/parts"
 	"github.com/andreimerlescu/concert/ipinfo"
 	"github.com/andreimerlescu/concert/ipinfo/ipinfotest"
 )
@@ -195,127 +192,6 @@ func TestLookupAgreesWithLinearScan(t *testing.T) {
 			for _, a := range []netip.Addr{row.First, row.First.Prev(), row.Last, row.Last.Next()} {
 				compare(t, tab, rows, a)
 			}
-		}
-	}
-}
-
-func FuzzLookup(f *testing.F) {
-	f.Add(uint64(1), uint8(3), uint8(3), []byte{1, 2, 3, 4})
-	f.Add(uint64(2), uint8(200), uint8(0), bytes.Repeat([]byte{0x20}, 16))
-	f.Fuzz(func(t *testing.T, seed uint64, n4, n6 uint8, addr []byte) {
-		if n4 == 0 && n6 == 0 {
-			return
-		}
-		if a, ok := netip.AddrFromSlice(addr); ok {
-			tab, rows := generate(t, seed, int(n4), int(n6))
-			compare(t, tab, rows, a.Unmap())
-		}
-	})
-}
-
-// FuzzReadTable: whatever is read can be looked up, and says what its own rows
-// say when written out again.
-func FuzzReadTable(f *testing.F) {
-	f.Add([]byte(sample))
-	f.Add([]byte("1.0.0.0\t1.0.0.255\t64496\tLT\tUAB\r\n::ffff:1.2.3.4\t::ffff:1.2.3.5\t1\tUS\tA"))
-	f.Add([]byte("\x1f\x8b\x08"))
-	f.Fuzz(func(t *testing.T, file []byte) {
-		tab, err := ipinfo.ReadTable(bytes.NewReader(file))
-		if err != nil {
-			return
-		}
-		rows := 0
-		for line := range bytes.Lines(file) {
-			first, _, _ := bytes.Cut(line, []byte("\t"))
-			a, err := netip.ParseAddr(string(first))
-			if err != nil {
-				return // it was gzip
-			}
-			rows++
-			d, ok := tab.Lookup(a)
-			if mapped := a != a.Unmap(); !ok && !mapped || ok && !mapped && d.First != a {
-				t.Fatalf("%s: %+v, %v", a, d, ok)
-			}
-			if _, err := netip.ParsePrefix(d.Range()); ok && err != nil && !strings.Contains(d.Range(), "-") {
-				t.Fatalf("%s: range %q", a, d.Range())
-			}
-		}
-		if rows != tab.Rows() {
-			t.Fatalf("%d rows of %d lines", tab.Rows(), rows)
-		}
-	})
-}
-
-func TestLookupAllocatesNothing(t *testing.T) {
-	tab, rows := generate(t, 1, 500, 500)
-	i := 0
-	if n := allocs.PerRun(1000, func() {
-		tab.Lookup(rows[i%len(rows)].Last)
-		i++
-	}); n != 0 {
-		t.Errorf("%v allocations, want 0", n)
-	}
-}
-
-// TestMemory holds a database of the published size to its budget.
-func TestMemory(t *testing.T) {
-	const budget = 120 << 20
-	if testing.Short() || parts.Raced() {
-		t.Skip("loads 700,000 ranges")
-	}
-	var file bytes.Buffer
-	if err := ipinfotest.WriteGzip(&file, ipinfotest.Rows(rand.New(rand.NewPCG(3, 1)), 500_000, 200_000)); err != nil {
-		t.Fatal(err)
-	}
-	before := heap()
-	tab, err := ipinfo.ReadTable(bytes.NewReader(file.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	used := heap() - before
-	runtime.KeepAlive(tab)
-	if used > budget || used < int64(tab.Rows())*12 {
-		t.Errorf("%d ranges take %d MB, want at most %d", tab.Rows(), used>>20, int64(budget)>>20)
-	}
-	t.Logf("%d ranges take %.1f MB", tab.Rows(), float64(used)/(1<<20))
-}
-
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
-func BenchmarkLookup(b *testing.B) {
-	tab, rows := generate(b, 1, 500_000, 200_000)
-	r := rand.New(rand.NewPCG(1, 1))
-	for name, part := range map[string][]ipinfotest.Row{"IPv4": rows[:500_000], "IPv6": rows[500_000:]} {
-		b.Run(name, func(b *testing.B) {
-			var addrs [1 << 16]netip.Addr
-			for i := range addrs {
-				addrs[i] = part[r.IntN(len(part))].Last
-			}
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				if _, ok := tab.Lookup(addrs[i&(len(addrs)-1)]); !ok {
-					b.Fatal("not found")
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkReadTable(b *testing.B) {
-	rows := ipinfotest.Rows(rand.New(rand.NewPCG(1, 1)), 500_000, 200_000)
-	var file bytes.Buffer
-	if err := ipinfotest.WriteGzip(&file, rows); err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := ipinfo.ReadTable(bytes.NewReader(file.Bytes())); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -184,69 +183,6 @@ func TestNobodyToClose(t *testing.T) {
 	}
 }
 
-func TestAddressFromTheProxy(t *testing.T) {
-	g := New(Config{MaxPerClient: 1, ProxyProtocol: true, Proxies: trust(t, "10.0.0.1")})
-	from := func(header string) (string, error) {
-		t.Helper()
-		client, server := dial(t, g, "10.0.0.1")
-		go func() { _, _ = io.WriteString(client, header+"hello") }() // ends with the pipe
-		addr := server.RemoteAddr().String()
-		b := make([]byte, 5)
-		_, err := io.ReadFull(server, b)
-		if err == nil && string(b) != "hello" {
-			t.Errorf("%q: read %q behind the header", header, b)
-		}
-		return addr, err
-	}
-	if addr, err := from("PROXY TCP4 203.0.113.9 192.0.2.1 4711 443\r\n"); err != nil || addr != "203.0.113.9:4711" {
-		t.Errorf("from %s, %v", addr, err)
-	}
-	if addr, err := from("PROXY UNKNOWN\r\n"); err != nil || addr != "10.0.0.1:4711" {
-		t.Errorf("UNKNOWN: from %s, %v", addr, err)
-	}
-	if addr, err := from("PROXY nonsense\r\n"); !errors.Is(err, errProxyHeader) || addr != "10.0.0.1:4711" {
-		t.Errorf("malformed: from %s, %v", addr, err)
-	}
-	if _, err := from("PROXY TCP4 203.0.113.9 192.0.2.1 4712 443\r\n"); err == nil {
-		t.Error("a second connection of a client who may have one")
-	}
-	s := g.Stats()
-	if s.Refused["proxy-header"] != 1 || s.Refused["max-conns-per-client"] != 1 || s.Clients != 2 {
-		t.Errorf("stats %+v", s)
-	}
-	// Strangers speak for themselves.
-	client, server := dial(t, g, "203.0.113.50")
-	go func() { _, _ = io.WriteString(client, "PROXY TCP4 1.2.3.4 192.0.2.1 1 2\r\n") }() // ends with the pipe
-	if addr := server.RemoteAddr().String(); addr != "203.0.113.50:4711" {
-		t.Errorf("a stranger's header gives the address %s", addr)
-	}
-}
-
-func TestProxyHeaderInTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := New(Config{ProxyProtocol: true, HeaderTimeout: 10 * time.Second, Proxies: trust(t, "10.0.0.1")})
-		client, server := dial(t, g, "10.0.0.1")
-		go func() { // ends with the pipe
-			for _, b := range "PROXY TCP4" {
-				if _, err := client.Write([]byte{byte(b)}); err != nil {
-					return
-				}
-				time.Sleep(2 * time.Second)
-			}
-		}()
-		began := time.Now()
-		_, err := server.Read(make([]byte, 1))
-		if took := time.Since(began); took != 10*time.Second || !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("after %v: %v; want the header's deadline", took, err)
-		}
-		if n := g.Stats().Refused["proxy-timeout"]; n != 1 {
-			t.Errorf("%d counted, want 1", n)
-		}
-		_ = server.Close()
-		time.Sleep(2 * time.Second) // until the client has noticed
-	})
-}
-
 func TestResets(t *testing.T) {
 	g := New(Config{})
 	client, server := dial(t, g, "203.0.113.9")
@@ -307,48 +243,4 @@ func TestRefusalsAreTold(t *testing.T) {
 			t.Errorf("refusal %d has no name or no remedy", r)
 		}
 	}
-}
-
-func TestWritingWaitsForProgress(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, server := dial(t, New(Config{}), "203.0.113.9")
-		go func() { // ends with the pipe
-			buf := make([]byte, 512)
-			for {
-				if _, err := io.ReadFull(client, buf); err != nil {
-					return
-				}
-				time.Sleep(25 * time.Second)
-			}
-		}()
-		_ = server.SetWriteDeadline(time.Now().Add(time.Minute))
-		if n, err := server.Write(make([]byte, 10<<10)); n != 10<<10 || err != nil {
-			t.Errorf("a slow reader was sent %d bytes, %v", n, err)
-		}
-		_ = server.Close()
-		time.Sleep(time.Minute) // until the client has noticed
-	})
-}
-
-func TestWritingIsGivenUp(t *testing.T) {
-	given := func(name string, until func(c *guardedConn), want time.Duration) {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				_, server := dial(t, New(Config{}), "203.0.113.9")
-				began := time.Now()
-				until(server)
-				n, err := server.Write(make([]byte, 10<<10))
-				if took := time.Since(began); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) || took != want {
-					t.Errorf("%d bytes, %v after %v; want none after %v", n, err, took, want)
-				}
-			})
-		})
-	}
-	given("nobody reads", func(c *guardedConn) { _ = c.SetWriteDeadline(time.Now().Add(time.Minute)) }, time.Minute)
-	given("nobody reads, one deadline for all", func(c *guardedConn) { _ = c.SetDeadline(time.Now().Add(time.Minute)) }, time.Minute)
-	given("the time is over", func(c *guardedConn) { _ = c.SetWriteDeadline(time.Now().Add(-time.Second)) }, 0)
-	given("somebody else ends it", func(c *guardedConn) {
-		_ = c.SetWriteDeadline(time.Now().Add(time.Minute))
-		time.AfterFunc(40*time.Second, func() { _ = c.SetWriteDeadline(time.Unix(1, 0)) })
-	}, 40*time.Second)
 }

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
+	"time"
 )
 
 // v2 writes a header of version 2.
@@ -140,5 +143,68 @@ func FuzzProxyHeader(f *testing.F) {
 		if same, _, err := readProxyHeader(strings.NewReader(again)); err != nil || same != client {
 			t.Fatalf("%q: %v, %v", again, same, err)
 		}
+	})
+}
+
+func TestAddressFromTheProxy(t *testing.T) {
+	g := New(Config{MaxPerClient: 1, ProxyProtocol: true, Proxies: trust(t, "10.0.0.1")})
+	from := func(header string) (string, error) {
+		t.Helper()
+		client, server := dial(t, g, "10.0.0.1")
+		go func() { _, _ = io.WriteString(client, header+"hello") }() // ends with the pipe
+		addr := server.RemoteAddr().String()
+		b := make([]byte, 5)
+		_, err := io.ReadFull(server, b)
+		if err == nil && string(b) != "hello" {
+			t.Errorf("%q: read %q behind the header", header, b)
+		}
+		return addr, err
+	}
+	if addr, err := from("PROXY TCP4 203.0.113.9 192.0.2.1 4711 443\r\n"); err != nil || addr != "203.0.113.9:4711" {
+		t.Errorf("from %s, %v", addr, err)
+	}
+	if addr, err := from("PROXY UNKNOWN\r\n"); err != nil || addr != "10.0.0.1:4711" {
+		t.Errorf("UNKNOWN: from %s, %v", addr, err)
+	}
+	if addr, err := from("PROXY nonsense\r\n"); !errors.Is(err, errProxyHeader) || addr != "10.0.0.1:4711" {
+		t.Errorf("malformed: from %s, %v", addr, err)
+	}
+	if _, err := from("PROXY TCP4 203.0.113.9 192.0.2.1 4712 443\r\n"); err == nil {
+		t.Error("a second connection of a client who may have one")
+	}
+	s := g.Stats()
+	if s.Refused["proxy-header"] != 1 || s.Refused["max-conns-per-client"] != 1 || s.Clients != 2 {
+		t.Errorf("stats %+v", s)
+	}
+	// Strangers speak for themselves.
+	client, server := dial(t, g, "203.0.113.50")
+	go func() { _, _ = io.WriteString(client, "PROXY TCP4 1.2.3.4 192.0.2.1 1 2\r\n") }() // ends with the pipe
+	if addr := server.RemoteAddr().String(); addr != "203.0.113.50:4711" {
+		t.Errorf("a stranger's header gives the address %s", addr)
+	}
+}
+
+func TestProxyHeaderInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(Config{ProxyProtocol: true, HeaderTimeout: 10 * time.Second, Proxies: trust(t, "10.0.0.1")})
+		client, server := dial(t, g, "10.0.0.1")
+		go func() { // ends with the pipe
+			for _, b := range "PROXY TCP4" {
+				if _, err := client.Write([]byte{byte(b)}); err != nil {
+					return
+				}
+				time.Sleep(2 * time.Second)
+			}
+		}()
+		began := time.Now()
+		_, err := server.Read(make([]byte, 1))
+		if took := time.Since(began); took != 10*time.Second || !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("after %v: %v; want the header's deadline", took, err)
+		}
+		if n := g.Stats().Refused["proxy-timeout"]; n != 1 {
+			t.Errorf("%d counted, want 1", n)
+		}
+		_ = server.Close()
+		time.Sleep(2 * time.Second) // until the client has noticed
 	})
 }

@@ -1,10 +1,8 @@
 package memory
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,66 +18,6 @@ var (
 	noon     = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	operator = persist.By{Who: "token"}
 )
-
-// house is a data directory and the store that has it.
-type house struct {
-	*testing.T
-	path string
-	log  bytes.Buffer
-	dir  *persist.Dir
-	*Store
-}
-
-// start opens the directory as a process does that starts at the time.
-func (h *house) start(at time.Time) {
-	h.Helper()
-	if h.dir != nil {
-		if err := h.dir.Close(); err != nil {
-			h.Fatal(err)
-		}
-	}
-	log := slog.New(slog.NewTextHandler(&h.log, nil))
-	var err error
-	if h.dir, err = persist.Open(h.path, persist.Options{Log: log}); err != nil {
-		h.Fatal(err)
-	}
-	if h.Store, err = New(Options{Dir: h.dir, Start: at, Log: log}); err != nil {
-		h.Fatal(err)
-	}
-}
-
-func newHouse(t *testing.T, change func(*gate.Room)) *house {
-	h := &house{T: t, path: t.TempDir()}
-	t.Cleanup(func() { _ = h.dir.Close() }) // a test may have closed it
-	h.start(noon)
-	r := gate.DefaultRoom()
-	r.ID, r.Inflow, r.IntervalSec, r.Burst = "demo", 1, 10, 1
-	if change != nil {
-		change(&r)
-	}
-	if _, err := h.Create(t.Context(), noon, operator, r); err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
-
-func (h *house) join(now time.Time) gate.Status {
-	h.Helper()
-	st, err := h.Join(h.Context(), now, "demo")
-	if err != nil {
-		h.Fatal(err)
-	}
-	return st
-}
-
-func (h *house) live(now time.Time) gate.Live {
-	h.Helper()
-	l, err := h.Room(h.Context(), now, "demo")
-	if err != nil {
-		h.Fatal(err)
-	}
-	return l
-}
 
 func TestCleanRestart(t *testing.T) {
 	h := newHouse(t, nil)
@@ -310,39 +248,4 @@ func TestRunSavesAndForgets(t *testing.T) {
 			t.Errorf("after a clean stop: %+v", l)
 		}
 	})
-}
-
-// TestTicketsStaySmall holds a crowd to the memory that the package promises.
-func TestTicketsStaySmall(t *testing.T) {
-	var s tickets
-	for range 1000 {
-		s.add(1, 1)
-	}
-	if b := encodeTickets(s.list); len(b) != 1000*ticketBytes || ticketBytes > 24 {
-		t.Errorf("%d bytes for a thousand", len(b))
-	}
-}
-
-func BenchmarkPoll(b *testing.B) {
-	s, err := New(Options{Start: noon})
-	if err != nil {
-		b.Fatal(err)
-	}
-	r := gate.DefaultRoom()
-	r.ID = "demo"
-	if _, err := s.Create(b.Context(), noon, operator, r); err != nil {
-		b.Fatal(err)
-	}
-	var st gate.Status
-	for range 100_000 {
-		if st, err = s.Join(b.Context(), noon, "demo"); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if st, err = s.Poll(b.Context(), noon, "demo", st.Ticket); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

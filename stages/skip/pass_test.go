@@ -2,6 +2,7 @@ package skip
 
 import (
 	"bytes"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/andreimerlescu/concert/clientip"
@@ -165,5 +167,93 @@ func TestPassIsDeliveredOnce(t *testing.T) {
 	}
 	if got := r.stage.Stats().Owed; got != 0 {
 		t.Errorf("%d are owed", got)
+	}
+}
+
+func TestPasses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		q := r.queue(3)
+		if pass(r.visit("/queue/status", held(q[2]))) != "" || r.vip {
+			t.Error("a pass that nobody paid for")
+		}
+		r.promote(fmt.Sprintf(`{"id":%d,"payment":"pay_1"}`, q[2].Number))
+		if pass(r.visit("/queue/status", held(q[1]))) != "" || pass(r.visit("/queue/status")) != "" {
+			t.Error("a pass for somebody else")
+		}
+		time.Sleep(time.Minute)
+		w := r.visit("/queue/status", held(q[1])+"; "+held(q[2])) // of two tickets, one is paid for
+		line := w.Header().Get("Set-Cookie")
+		if _, attributes, _ := strings.Cut(line, ";"); attributes != " Path=/; HttpOnly; SameSite=Lax; Max-Age=3540" || !r.vip {
+			t.Errorf("set as %q", line)
+		}
+		mine := pass(r.visit("/page", held(q[2])))
+		if mine == "" {
+			t.Error("a lost answer loses the pass")
+		}
+		if w := r.visit("/page", mine, held(q[2])); pass(w) != "" || !r.vip {
+			t.Errorf("whoever shows the pass gets it again: %v", w.Header())
+		}
+		if a := r.quote("?ref="+r.ref(q[0]), mine); !a.HasPass {
+			t.Errorf("quoted to somebody with a pass: %+v", a)
+		}
+		if r.visit("/page", cookieName+"=x; "+mine, held(q[2])); !r.vip {
+			t.Error("a planted cookie hides the pass")
+		}
+		if r.visit("/page", mine[:len(mine)-3]+"AAA"); r.vip {
+			t.Error("an altered pass is one")
+		}
+		time.Sleep(time.Hour)
+		if r.visit("/page", mine, held(q[2])); r.vip {
+			t.Error("a pass outlives its time")
+		}
+		r.join()
+		r.promote(fmt.Sprintf(`{"id":%d,"payment":"pay_2"}`, r.join().Number))
+		if st := r.stage.Stats(); st.Owed != 1 || st.Delivered != 2 || st.Promoted != 2 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+func TestPassesCanBeOff(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.PassTTL = 0 })
+	q := r.queue(1)
+	if a := r.promote(fmt.Sprintf(`{"id":%d,"payment":"pay_1"}`, q[0].Number)); a.status != 200 || a.PassUntil != "" {
+		t.Errorf("%+v", a)
+	}
+	if pass(r.visit("/page", held(q[0]))) != "" {
+		t.Error("a pass was set")
+	}
+	c := r.stage.settings.Load().Config
+	c.PassTTL = time.Hour
+	if err := r.stage.Apply(c); err != nil {
+		t.Fatal(err)
+	}
+	q = r.queue(1)
+	r.promote(fmt.Sprintf(`{"id":%d,"payment":"pay_2"}`, q[0].Number))
+	mine := pass(r.visit("/page", held(q[0])))
+	if r.visit("/page", mine, held(q[0])); mine == "" || !r.vip {
+		t.Errorf("switched on, the pass %q is none", mine)
+	}
+	c.PassTTL = 0
+	if err := r.stage.Apply(c); err != nil {
+		t.Fatal(err)
+	}
+	if r.visit("/page", mine, held(q[0])); r.vip {
+		t.Error("switched off, a pass still counts")
+	}
+}
+
+func TestPassOverTLS(t *testing.T) {
+	r := newRig(t, nil)
+	q := r.queue(1)
+	r.promote(fmt.Sprintf(`{"id":%d,"payment":"pay_1"}`, q[0].Number))
+	req := httptest.NewRequest("GET", "/page", nil)
+	req.TLS = new(tls.ConnectionState)
+	req.Header.Set("Cookie", held(q[0]))
+	w := httptest.NewRecorder()
+	r.p.ServeHTTP(w, req)
+	if line := w.Header().Get("Set-Cookie"); !strings.Contains(line, "; Secure") {
+		t.Errorf("set as %q", line)
 	}
 }

@@ -1,11 +1,8 @@
 package skip
 
 import (
-	"crypto/tls"
-	"errors"
 	"fmt"
 	"math"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -151,130 +148,6 @@ func TestWhatCannotBePromoted(t *testing.T) {
 	})
 }
 
-func TestQuote(t *testing.T) {
-	r := newRig(t, nil)
-	q := r.queue(4) // each place costs 0.5 + 4 × 0.25
-	a := r.quote("?ref=" + r.ref(q[3]))
-	if a.status != 200 || a.Position != 4 || a.Target != 1 || a.Places != 3 || a.Depth != 4 || a.Rate != 1.5 || a.Cost != 4.5 || a.HasPass {
-		t.Errorf("to the front: %+v", a)
-	}
-	if a := r.quote("?position=3&ref=" + r.ref(q[3])); a.Target != 3 || a.Places != 1 || a.Cost != 1.5 {
-		t.Errorf("to position 3: %+v", a)
-	}
-	if a := r.quote("?position=3&ref=" + r.ref(q[0])); a.Target != 1 || a.Places != 0 || a.Cost != 0 {
-		t.Errorf("backwards: %+v", a)
-	}
-	if a := r.quote("", ticketCookie+"=nonsense; "+held(q[1])); a.Position != 2 || a.Cost != 1.5 {
-		t.Errorf("by cookie: %+v", a)
-	}
-	for query, want := range map[string]int{
-		"": 404, "?ref=x": 404, "?position=0&ref=" + r.ref(q[0]): 400, "?position=x": 400, "?a=%zz": 400,
-	} {
-		if a := r.quote(query); a.status != want {
-			t.Errorf("%q: %+v, want status %d", query, a, want)
-		}
-	}
-	if got := r.visit("/_room/quote?ref=" + r.ref(q[0])).Body.String(); !strings.Contains(got, `"skip_cost":0,`) {
-		t.Errorf("a price of zero is left out: %s", got)
-	}
-	c := r.stage.settings.Load().Config
-	c.Rate, c.Surge = 0, 0
-	if err := r.stage.Apply(c); err != nil {
-		t.Fatal(err)
-	}
-	if a := r.quote("?ref=" + r.ref(q[3])); a.status != 404 {
-		t.Errorf("with nothing for sale: %+v", a)
-	}
-}
-
-func TestPasses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		q := r.queue(3)
-		if pass(r.visit("/queue/status", held(q[2]))) != "" || r.vip {
-			t.Error("a pass that nobody paid for")
-		}
-		r.promote(fmt.Sprintf(`{"id":%d,"payment":"pay_1"}`, q[2].Number))
-		if pass(r.visit("/queue/status", held(q[1]))) != "" || pass(r.visit("/queue/status")) != "" {
-			t.Error("a pass for somebody else")
-		}
-		time.Sleep(time.Minute)
-		w := r.visit("/queue/status", held(q[1])+"; "+held(q[2])) // of two tickets, one is paid for
-		line := w.Header().Get("Set-Cookie")
-		if _, attributes, _ := strings.Cut(line, ";"); attributes != " Path=/; HttpOnly; SameSite=Lax; Max-Age=3540" || !r.vip {
-			t.Errorf("set as %q", line)
-		}
-		mine := pass(r.visit("/page", held(q[2])))
-		if mine == "" {
-			t.Error("a lost answer loses the pass")
-		}
-		if w := r.visit("/page", mine, held(q[2])); pass(w) != "" || !r.vip {
-			t.Errorf("whoever shows the pass gets it again: %v", w.Header())
-		}
-		if a := r.quote("?ref="+r.ref(q[0]), mine); !a.HasPass {
-			t.Errorf("quoted to somebody with a pass: %+v", a)
-		}
-		if r.visit("/page", cookieName+"=x; "+mine, held(q[2])); !r.vip {
-			t.Error("a planted cookie hides the pass")
-		}
-		if r.visit("/page", mine[:len(mine)-3]+"AAA"); r.vip {
-			t.Error("an altered pass is one")
-		}
-		time.Sleep(time.Hour)
-		if r.visit("/page", mine, held(q[2])); r.vip {
-			t.Error("a pass outlives its time")
-		}
-		r.join()
-		r.promote(fmt.Sprintf(`{"id":%d,"payment":"pay_2"}`, r.join().Number))
-		if st := r.stage.Stats(); st.Owed != 1 || st.Delivered != 2 || st.Promoted != 2 {
-			t.Errorf("%+v", st)
-		}
-	})
-}
-
-func TestPassesCanBeOff(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.PassTTL = 0 })
-	q := r.queue(1)
-	if a := r.promote(fmt.Sprintf(`{"id":%d,"payment":"pay_1"}`, q[0].Number)); a.status != 200 || a.PassUntil != "" {
-		t.Errorf("%+v", a)
-	}
-	if pass(r.visit("/page", held(q[0]))) != "" {
-		t.Error("a pass was set")
-	}
-	c := r.stage.settings.Load().Config
-	c.PassTTL = time.Hour
-	if err := r.stage.Apply(c); err != nil {
-		t.Fatal(err)
-	}
-	q = r.queue(1)
-	r.promote(fmt.Sprintf(`{"id":%d,"payment":"pay_2"}`, q[0].Number))
-	mine := pass(r.visit("/page", held(q[0])))
-	if r.visit("/page", mine, held(q[0])); mine == "" || !r.vip {
-		t.Errorf("switched on, the pass %q is none", mine)
-	}
-	c.PassTTL = 0
-	if err := r.stage.Apply(c); err != nil {
-		t.Fatal(err)
-	}
-	if r.visit("/page", mine, held(q[0])); r.vip {
-		t.Error("switched off, a pass still counts")
-	}
-}
-
-func TestPassOverTLS(t *testing.T) {
-	r := newRig(t, nil)
-	q := r.queue(1)
-	r.promote(fmt.Sprintf(`{"id":%d,"payment":"pay_1"}`, q[0].Number))
-	req := httptest.NewRequest("GET", "/page", nil)
-	req.TLS = new(tls.ConnectionState)
-	req.Header.Set("Cookie", held(q[0]))
-	w := httptest.NewRecorder()
-	r.p.ServeHTTP(w, req)
-	if line := w.Header().Get("Set-Cookie"); !strings.Contains(line, "; Secure") {
-		t.Errorf("set as %q", line)
-	}
-}
-
 func TestMemoryForgetsTheOldest(t *testing.T) {
 	var m recent[int, int]
 	for k := range MaxSales + 3 {
@@ -290,30 +163,6 @@ func TestMemoryForgetsTheOldest(t *testing.T) {
 	m.dropOldest(func(v int) bool { return v > -10 })
 	if _, known := m.get(9); known || len(m.entries) != MaxSales-7 {
 		t.Errorf("%d entries; the tenth is known: %v", len(m.entries), known)
-	}
-}
-
-func TestPrice(t *testing.T) {
-	r := newRig(t, nil)
-	if each, total := r.stage.Price(3, 10); each != 3 || total != 9 {
-		t.Errorf("with ten in line three places cost %v, %v each", total, each)
-	}
-	if each, total := r.stage.Price(-1, -1); each != 0.5 || total != 0 {
-		t.Errorf("with nobody in line: %v, %v each", total, each)
-	}
-}
-
-var errLost = errors.New("the line is out of reach")
-
-func TestCost(t *testing.T) {
-	for _, c := range []struct {
-		places int
-		price  float64
-		want   float64
-	}{{0, 5, 0}, {-3, 5, 0}, {3, 0.1, 0.3}, {7, 1.01, 7.07}, {1, 1e6, 1e6}} {
-		if got := cost(c.places, c.price); got != c.want {
-			t.Errorf("%d places at %v cost %v, want %v", c.places, c.price, got, c.want)
-		}
 	}
 }
 
