@@ -17,6 +17,7 @@ func (l *Line) Advance(_ context.Context, now time.Time) (time.Time, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := l.begin(now)
+	l.starting = false
 	l.sweep(n)
 	l.settle(n)
 	l.promised = l.nextEvent(n)

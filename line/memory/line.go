@@ -44,23 +44,24 @@ type Line struct {
 	since uint64 // numbers from here on were given by this process
 	wake  chan struct{}
 
-	mu      sync.Mutex    // guards the fields below
-	stood   time.Duration // since start, while the process stood still: see standstill
-	now     instant       // the latest time seen
-	set     line.Settings
-	slab    slab
-	order   order
-	wheel   wheel
-	numbers map[uint64]int32 // ticket number to slab index
-	clients map[client]int32 // live tickets of each
-	stands  map[int32]*stand // requests at the door by slab index, newest first
-	atDoor  int              // requests at the door
-	slots   slots
-	bucket  bucket
-	meter   meter
-	jitter  *rand.Rand
-	number  uint64 // the next ticket's
-	ended   *ended
+	mu       sync.Mutex    // guards the fields below
+	stood    time.Duration // since start, while the process stood still: see standstill
+	now      instant       // the latest time seen
+	starting bool          // from Restore to the first Advance, see excuse
+	set      line.Settings
+	slab     slab
+	order    order
+	wheel    wheel
+	numbers  map[uint64]int32 // ticket number to slab index
+	clients  map[client]int32 // live tickets of each
+	stands   map[int32]*stand // requests at the door by slab index, newest first
+	atDoor   int              // requests at the door
+	slots    slots
+	bucket   bucket
+	meter    meter
+	jitter   *rand.Rand
+	number   uint64 // the next ticket's
+	ended    *ended
 
 	restored int64 // the key of the last ordinary ticket restored
 

@@ -111,6 +111,19 @@ func TestWhoAsksFirstAfterACrashIsNotFirst(t *testing.T) {
 	}
 }
 
+// TestStartTakesNoTime: who is awaited is awaited from when the process serves,
+// though it takes seconds to begin, and looks at the line meanwhile. Invariant 2.
+func TestStartTakesNoTime(t *testing.T) {
+	c := crash(t, 12, 12, true, time.Second)
+	for range 20 {
+		c.now = c.now.Add(standstill / 2)
+		if _, err := c.l.Snapshot(t.Context(), c.now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.comeOrdered()
+}
+
 // Nothing is known of those who are missing, so nobody is let in for a moment.
 func TestUnknownOrderIsWaitedFor(t *testing.T) {
 	c := crash(t, 12, 0, false, time.Second)

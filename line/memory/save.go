@@ -77,6 +77,7 @@ func (l *Line) Restore(_ context.Context, now time.Time, s line.Snapshot, return
 		l.returns.until = n.add(lostTime)
 	}
 	l.finish(n)
+	l.starting = true
 	return nil
 }
 

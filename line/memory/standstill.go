@@ -11,12 +11,16 @@ const (
 	standstill = time.Second
 )
 
-// excuse moves the clock to n, unless the process has stood still: nobody could
-// ask then, so that time does not pass for the line, and nobody's presence or
-// place ends by it. It returns when it is.
+// excuse moves the clock to n, unless the process has stood still or, after
+// Restore, has not begun to serve: nobody could ask then, so that time does not
+// pass for the line, and nobody's presence or place ends by it. It returns when
+// it is.
 func (l *Line) excuse(n instant) instant {
 	due := max(l.promised, l.now)
-	if late := n.since(due); late > standstill {
+	if l.starting {
+		due = l.now
+	}
+	if late := n.since(due); late > standstill || l.starting && late > 0 {
 		l.stood += late
 		n = due
 	}
