@@ -56,7 +56,7 @@ func (v Verdict) String() string {
 
 type key struct {
 	id   [idSize]byte
-	pads pads
+	macs *macs
 }
 
 // Keyring signs and checks the tokens of one purpose. Use [NewKeyring].
@@ -80,7 +80,7 @@ func NewKeyring(secrets [][]byte, purpose string) (*Keyring, error) {
 		if err != nil {
 			return nil, fmt.Errorf("derive keys for %q: %w", purpose, err)
 		}
-		k.keys[i].pads = newPads(material[:sha256.Size])
+		k.keys[i].macs = newMACs(material[:sha256.Size])
 		copy(k.keys[i].id[:], material[sha256.Size:])
 	}
 	return k, nil
@@ -97,12 +97,12 @@ func (k *Keyring) AppendToken(dst, payload []byte) []byte {
 	if len(payload) > MaxPayload {
 		panic(fmt.Sprintf("BUG: signed: payload of %d bytes, at most %d", len(payload), MaxPayload))
 	}
-	var s scratch
+	var buf [maxRaw]byte
 	signer := &k.keys[0]
-	raw := append(s.raw()[:0], version)
+	raw := append(buf[:0], version)
 	raw = append(raw, signer.id[:]...)
 	raw = append(raw, payload...)
-	sum := signer.pads.mac(&s, len(raw))
+	sum := signer.macs.of(raw)
 	raw = append(raw, sum[:macSize]...)
 	return encoding.AppendEncode(dst, raw)
 }
@@ -113,19 +113,20 @@ func (k *Keyring) Open(dst []byte, token string) ([]byte, Verdict) {
 	if token == "" {
 		return dst, Missing
 	}
-	var s scratch
-	n := decode(s.raw(), token)
-	switch raw := s.raw()[:n]; {
-	case n == 0:
+	var buf [maxRaw]byte
+	raw := buf[:decode(buf[:], token)]
+	switch {
+	case len(raw) == 0:
 		return dst, Forged
 	case raw[0] != version:
 		return dst, Stale
-	case n < minRaw:
+	case len(raw) < minRaw:
 		return dst, Forged
 	}
-	verdict := k.check(&s, n-macSize)
+	body, sum := raw[:len(raw)-macSize], raw[len(raw)-macSize:]
+	verdict := k.check(body, sum)
 	if verdict == Valid {
-		dst = append(dst, s.raw()[1+idSize:n-macSize]...)
+		dst = append(dst, body[1+idSize:]...)
 	}
 	return dst, verdict
 }
@@ -150,17 +151,17 @@ func (k *Keyring) Signs(token string) bool {
 	return raw[0] == version && k.keys[0].id == id
 }
 
-// check looks for a key whose MAC over the first n bytes is the one behind
-// them. Ids are short, so two secrets may share one.
-func (k *Keyring) check(s *scratch, n int) Verdict {
+// check looks for a key whose MAC over the body is the given one. Ids are short,
+// so two secrets may share one.
+func (k *Keyring) check(body, sum []byte) Verdict {
 	verdict := Stale
 	for i := range k.keys {
 		key := &k.keys[i]
-		if [idSize]byte(s.raw()[1:]) != key.id {
+		if [idSize]byte(body[1:]) != key.id {
 			continue
 		}
-		sum := key.pads.mac(s, n)
-		if subtle.ConstantTimeCompare(sum[:macSize], s.raw()[n:n+macSize]) == 1 {
+		want := key.macs.of(body)
+		if subtle.ConstantTimeCompare(want[:macSize], sum) == 1 {
 			return Valid
 		}
 		verdict = Forged

@@ -1,45 +1,43 @@
 package signed
 
-import "crypto/sha256"
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"hash"
+	"sync"
+)
 
 const (
 	macSize = sha256.Size / 2
 	maxBody = 1 + idSize + MaxPayload // what a MAC is computed over
+	maxRaw  = maxBody + macSize
 )
 
-// scratch is the input of HMAC's inner hash: the padded key, then the body.
-// Callers keep it on their stack and write the body straight into it.
-type scratch struct {
-	buf [sha256.BlockSize + maxBody + macSize]byte
+// macs computes the MACs of one key: HMAC-SHA256 (RFC 2104). What that needs is
+// kept from one to the next, as making it allocates; crypto/hmac also keeps what
+// it has hashed of the key by then, which halves the work. The zero value is not
+// usable: see newMACs.
+type macs struct{ pool sync.Pool }
+
+// macState is for one MAC at a time.
+type macState struct {
+	hash hash.Hash
+	body [maxBody]byte
+	sum  [sha256.Size]byte
 }
 
-// raw returns the room behind the padded key, for a whole token.
-func (s *scratch) raw() []byte { return s.buf[sha256.BlockSize:] }
-
-// pads are a key's two padded forms (RFC 2104, section 2), made once.
-type pads struct {
-	inner, outer [sha256.BlockSize]byte
+func newMACs(key []byte) *macs {
+	return &macs{sync.Pool{New: func() any { return &macState{hash: hmac.New(sha256.New, key)} }}}
 }
 
-// newPads pads key, which must not be longer than a block.
-func newPads(key []byte) (p pads) {
-	copy(p.inner[:], key)
-	copy(p.outer[:], key)
-	for i := range p.inner {
-		p.inner[i] ^= 0x36
-		p.outer[i] ^= 0x5c
-	}
-	return p
-}
-
-// mac returns HMAC-SHA256 over the first n bytes of s.raw(). It is written out
-// here because crypto/hmac allocates its state; the hash itself is
-// crypto/sha256's.
-func (p *pads) mac(s *scratch, n int) [sha256.Size]byte {
-	copy(s.buf[:], p.inner[:])
-	inner := sha256.Sum256(s.buf[:sha256.BlockSize+n])
-	var outer [sha256.BlockSize + sha256.Size]byte
-	copy(outer[:], p.outer[:])
-	copy(outer[sha256.BlockSize:], inner[:])
-	return sha256.Sum256(outer[:])
+// of returns the MAC over body, of at most maxBody bytes.
+func (m *macs) of(body []byte) [sha256.Size]byte {
+	s := m.pool.Get().(*macState)
+	s.hash.Reset()
+	// A copy, as whatever is handed to a hash.Hash would leave the caller's stack.
+	_, _ = s.hash.Write(s.body[:copy(s.body[:], body)]) // documented never to fail
+	s.hash.Sum(s.sum[:0])
+	sum := s.sum
+	m.pool.Put(s)
+	return sum
 }
