@@ -22,12 +22,9 @@ func Each(h http.Header, name string) iter.Seq[string] {
 		for _, line := range h[header] {
 			for more := true; more; {
 				var pair string
-				pair, line, more = strings.Cut(line, ";")
-				if !strings.Contains(pair, name) { // nearly all of a site's own
-					continue
-				}
-				n, value := split(pair)
-				if n != name {
+				pair, line, more = cutPair(line)
+				value, ok := valueOf(pair, name)
+				if !ok {
 					continue
 				}
 				if left--; left < 0 || !yield(value) {
@@ -37,6 +34,30 @@ func Each(h http.Header, name string) iter.Seq[string] {
 		}
 	}
 }
+
+// cutPair cuts a header line behind its first cookie.
+func cutPair(line string) (pair, rest string, more bool) {
+	if i := strings.IndexByte(line, ';'); i >= 0 {
+		return line[:i], line[i+1:], true
+	}
+	return line, "", false
+}
+
+// valueOf returns the value of a cookie if it is called name, as split would,
+// but takes the cookies of others apart no further than it must.
+func valueOf(pair, name string) (value string, ok bool) {
+	for pair != "" && isBlank(pair[0]) {
+		pair = pair[1:]
+	}
+	if !strings.HasPrefix(pair, name) {
+		return "", false
+	}
+	n, value := split(pair)
+	return value, n == name
+}
+
+// isBlank reports whether c is white space to [textproto.TrimString].
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 // split returns the name and the value of one cookie. Without an equals sign
 // all of it is the name.
