@@ -115,9 +115,7 @@ func steps(t *testing.T, unit string, env ...string) error {
 func TestDatabaseDownload(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"curl", "gzip"} {
-		if path := parts.Program(t, name); path != "/usr/bin/"+name {
-			t.Skipf("%s is at %s here, and not where the unit has it", name, path)
-		}
+		parts.Program(t, "/usr/bin/"+name) // where the unit has it
 	}
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
