@@ -15,7 +15,7 @@ import (
 )
 
 // drained is a History with a file whose queue is emptied by the caller.
-func drained(t testing.TB) *History {
+func drained() *History {
 	h := New(Options{Settings: Settings{On: true, Query: true}, File: "unused"})
 	h.Banned(banned("10.0.0.0/8", time.Now().Add(-time.Second), time.Time{}))
 	h.settle(newReplay(time.Now()))
@@ -31,7 +31,7 @@ func TestRecordingAllocatesNothing(t *testing.T) {
 		"request": visits(func(i int) *pipeline.Visit { return visit(fmt.Sprintf("192.0.2.%d", i%50), "/find?q=shoes", 200) }),
 		"blocked": flood,
 	} {
-		h := drained(t)
+		h := drained()
 		i := 0
 		record := func() {
 			h.Observe(vs[i%len(vs)])
@@ -144,7 +144,7 @@ func BenchmarkObserve(b *testing.B) {
 		"flood":   visits(func(i int) *pipeline.Visit { return blocked(fmt.Sprintf("10.0.0.%d", i%250), "/wp-login.php") }),
 	} {
 		b.Run(name, func(b *testing.B) {
-			h := drained(b)
+			h := drained()
 			go func() { // ends with the benchmark's last record
 				for range h.queue {
 				}
