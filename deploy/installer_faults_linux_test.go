@@ -2,7 +2,6 @@ package deploy
 
 import (
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 )
@@ -58,15 +57,5 @@ func TestInstallerFailsHalfWay(t *testing.T) {
 	s.good(s.install)
 	if s.pid() == 0 || s.installed("etc/concert/installer.state") == "" {
 		t.Error("it did not go on to the end")
-	}
-}
-
-// TestShellScripts has shellcheck read what runs as root on others' machines.
-func TestShellScripts(t *testing.T) {
-	t.Parallel()
-	shellcheck := program(t, "shellcheck")
-	out, err := exec.CommandContext(t.Context(), shellcheck, "installer.sh", "testdata/stand-in").CombinedOutput()
-	if err != nil {
-		t.Errorf("%v\n%s", err, out)
 	}
 }

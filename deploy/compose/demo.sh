@@ -56,6 +56,7 @@ start_processes() {
 		echo "no Redis here: one instance has the rooms by itself"
 	fi
 	for port in $gate_port $second; do
+		# shellcheck disable=SC2046 # each line is a word
 		env $(grep -v REDIS "$secrets/concert.env") "${shared[@]}" "$concert" gate -data-dir "" -gate-keys "$secrets/signing_keys.json" \
 			-gate-listen "127.0.0.1:$port" -gate-admin-listen "127.0.0.1:$admin_port" 2>"$scratch/concert-$port.log" &
 		started+=($!)
@@ -71,6 +72,7 @@ start_processes() {
 		started+=($!)
 		answers "http://127.0.0.1:$edge_port/healthz"
 	fi
+	# shellcheck disable=SC2046 # each line is a word
 	env $(cat "$secrets/target.env") WAITING_ROOM_URL="$edge" GATE_ROOM=$room TOKEN_AUDIENCE=$room \
 		JWKS_URL="http://127.0.0.1:$gate_port/.well-known/jwks.json" VALIDATE_URL="http://127.0.0.1:$gate_port/api/v1/validate" \
 		"$concert" target-demo -listen "127.0.0.1:$target_port" 2>"$scratch/target.log" &
@@ -97,14 +99,14 @@ say "a visitor without a token asks for $target/products/42"
 curl -sS -o /dev/null -w '%{http_code} to %{redirect_url}\n' "$target/products/42"
 
 say "three visitors join; ours is the last"
-for n in 1 2 3; do
+for _ in 1 2 3; do
 	joined=$(curl -fsS -H 'Content-Type: application/json' -d "{\"room\":\"$room\"}" "$edge/api/v1/queue/join")
 done
 queue_token=$(field queue_token <<<"$joined")
 echo "ticket $(field ticket <<<"$joined")"
 
 say "waiting; each answer brings the next token"
-for n in $(seq 60); do
+for _ in $(seq 60); do
 	status=$(curl -fsS -H "Authorization: Bearer $queue_token" "$edge/api/v1/queue/status")
 	used=$queue_token
 	queue_token=$(field queue_token <<<"$status")
