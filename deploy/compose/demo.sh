@@ -28,8 +28,7 @@ trap clean EXIT
 
 # answers URL waits until something answers there.
 answers() {
-	local n
-	for n in $(seq 200); do
+	for _ in $(seq 200); do
 		curl -fsS -o /dev/null "$1" 2>/dev/null && return
 		sleep 0.1
 	done
