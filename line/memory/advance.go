@@ -16,8 +16,7 @@ const sweepBatch = 8 * pageSize
 func (l *Line) Advance(_ context.Context, now time.Time) (time.Time, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := l.begin(now)
-	l.starting = false
+	n := l.serve(now)
 	l.sweep(n)
 	l.settle(n)
 	l.promised = l.nextEvent(n)

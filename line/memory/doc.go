@@ -76,7 +76,7 @@
 // it nor any other method is called for a second more, the process or its machine
 // has stood still (a debugger, a virtual machine that is moved). Nobody could ask
 // meanwhile, so that time does not pass for the line. Neither does the time from
-// Restore to the first Advance, in which a process begins to listen.
+// Restore to the first visitor or Advance, in which a process begins to listen.
 //
 // # Limits
 //

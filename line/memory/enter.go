@@ -11,7 +11,7 @@ import (
 func (l *Line) Enter(_ context.Context, now time.Time, e line.Entry) (line.Decision, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := l.begin(now)
+	n := l.serve(now)
 	d := l.judge(n, &e)
 	l.finish(n)
 	return d, nil

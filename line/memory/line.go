@@ -47,7 +47,7 @@ type Line struct {
 	mu       sync.Mutex    // guards the fields below
 	stood    time.Duration // since start, while the process stood still: see standstill
 	now      instant       // the latest time seen
-	starting bool          // from Restore to the first Advance, see excuse
+	starting bool          // from Restore until the process serves, see excuse
 	set      line.Settings
 	slab     slab
 	order    order

@@ -11,7 +11,7 @@ import (
 func (l *Line) Poll(_ context.Context, now time.Time, k line.Ticket) (line.Status, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := l.begin(now)
+	n := l.serve(now)
 	st := line.Status{}
 	if i := l.find(n, k); i != 0 {
 		st = l.poll(n, i)

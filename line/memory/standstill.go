@@ -27,3 +27,10 @@ func (l *Line) excuse(n instant) instant {
 	l.now = max(l.now, n)
 	return l.now
 }
+
+// serve is begin for what shows that the process serves: a visitor, or Advance.
+func (l *Line) serve(now time.Time) instant {
+	n := l.begin(now)
+	l.starting = false
+	return n
+}
