@@ -70,8 +70,9 @@ func wasIn(v *pipeline.Visit) bool {
 // speculative reports whether a browser loads the page on a mere suspicion
 // that it will be wanted: Sec-Purpose, and the headers from before it.
 func speculative(h http.Header) bool {
+	purpose := first(h["Purpose"])
 	return containsFold(first(h["Sec-Purpose"]), "prefetch") ||
-		containsFold(first(h["Purpose"]), "prefetch") || containsFold(first(h["Purpose"]), "preview") ||
+		containsFold(purpose, "prefetch") || containsFold(purpose, "preview") ||
 		containsFold(first(h["X-Purpose"]), "preview") ||
 		containsFold(first(h["X-Moz"]), "prefetch")
 }

@@ -40,7 +40,10 @@ func (s *settings) enterPage(v *pipeline.Visit) (pipeline.Verdict, error) {
 	if v.Seated {
 		return s.letPass(v)
 	}
-	q := visit{Visit: v, came: s.cfg.Now()}
+	q := visit{Visit: v, came: v.Start} // reading the clock costs as much as a stage
+	if v.Waited > 0 {
+		q.came = s.cfg.Now()
+	}
 	s.describe(&q)
 	if err := s.identify(&q); err != nil {
 		return pipeline.Answered, err
