@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/pipeline"
+	"github.com/andreimerlescu/concert/pipeline/pipelinetest"
 )
 
 // crowded is an origin that knows how many requests of each room it has at once.
@@ -95,8 +95,8 @@ func TestHotPathsOfRoomsAllocateNothing(t *testing.T) {
 		r := httptest.NewRequest("GET", target, nil)
 		r.Host, r.RemoteAddr = host, "203.0.113.1:4711"
 		r.Header["Cookie"] = []string{pass + "=" + b.cookies[pass]}
-		w := &discard{header: http.Header{}}
-		return allocs.PerRun(1000, func() { clear(w.header); a.Handler().ServeHTTP(w, r) })
+		w := pipelinetest.Nowhere{}
+		return allocs.PerRun(1000, func() { clear(w); a.Handler().ServeHTTP(w, r) })
 	}
 	base := measure(plain, "shop.example", "/checkout/pay", "concert_admit")
 	for _, c := range [][3]string{{"shop.example", "/", "concert_admit"}, {"shop.example", "/checkout/pay", "concert_admit.checkout"}, {"tickets.example", "/", "concert_admit.tickets"}} {
@@ -105,10 +105,3 @@ func TestHotPathsOfRoomsAllocateNothing(t *testing.T) {
 		}
 	}
 }
-
-// discard is a writer that keeps nothing.
-type discard struct{ header http.Header }
-
-func (d *discard) Header() http.Header         { return d.header }
-func (d *discard) Write(b []byte) (int, error) { return len(b), nil }
-func (d *discard) WriteHeader(int)             {}

@@ -11,6 +11,7 @@ import (
 	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/internal/cputime/cputest"
 	"github.com/andreimerlescu/concert/pipeline"
+	"github.com/andreimerlescu/concert/pipeline/pipelinetest"
 )
 
 // instant is an origin that costs nothing.
@@ -21,14 +22,6 @@ func (instant) Serve(v *pipeline.Visit) error {
 	v.W.WriteHeader(http.StatusOK)
 	return nil
 }
-
-// sink is a response writer that keeps nothing but the header.
-type sink struct{ header http.Header }
-
-func (w *sink) Header() http.Header         { return w.header }
-func (w *sink) Write(p []byte) (int, error) { return len(p), nil }
-func (w *sink) WriteHeader(int)             {}
-func (w *sink) Flush()                      {}
 
 // newConcert is the whole of Concert, configured as in production, with an
 // origin that costs nothing.
@@ -82,7 +75,7 @@ func TestGuardsAllocateNothing(t *testing.T) {
 	h := newConcert(t)
 	for name, path := range tiers {
 		r := admitted(t, h, path)
-		w := &sink{header: http.Header{}}
+		w := pipelinetest.Nowhere{}
 		h.ServeHTTP(w, r)
 		if n := allocs.PerRun(1000, func() { h.ServeHTTP(w, r) }); n != 0 {
 			t.Errorf("%s: %v allocations per request", name, n)
@@ -97,7 +90,7 @@ func BenchmarkGuards(b *testing.B) {
 	for name, path := range tiers {
 		b.Run(name, func(b *testing.B) {
 			r := admitted(b, h, path)
-			w := &sink{header: http.Header{}}
+			w := pipelinetest.Nowhere{}
 			b.ReportAllocs()
 			cputest.Report(b, func() {
 				for b.Loop() {

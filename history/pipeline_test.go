@@ -2,16 +2,15 @@ package history_test
 
 import (
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"testing"
 	"time"
 
-	"github.com/andreimerlescu/concert/clientip"
 	"github.com/andreimerlescu/concert/history"
 	"github.com/andreimerlescu/concert/pipeline"
+	"github.com/andreimerlescu/concert/pipeline/pipelinetest"
 )
 
 // gate is a stage that refuses by path.
@@ -41,18 +40,14 @@ func (origin) Serve(v *pipeline.Visit) error {
 // not an error of the origin or of a path that is not there.
 func TestBehindThePipeline(t *testing.T) {
 	h := history.New(history.Options{Settings: history.Settings{On: true, Query: true}})
-	p, err := pipeline.New(pipeline.Config{
-		Resolver: clientip.NewResolver(nil), Origin: origin{}, Renderer: pipeline.NewRenderer(nil),
-		Observers: []pipeline.Observer{h}, Log: slog.New(slog.DiscardHandler),
+	p := pipelinetest.New(t, pipeline.Config{
+		Origin: origin{}, Observers: []pipeline.Observer{h},
 		Strikes: func(v *pipeline.Visit, _ pipeline.Strike) {
 			h.Cause(v, func() {
 				h.Banned(history.Ban{Target: v.Client.Key, Since: time.Now(), Source: "forged-pass"})
 			})
 		},
 	}, gate{"/gone": pipeline.ClientGone, "/banned": pipeline.Banned, "/down": pipeline.OriginDown})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, path := range []string{"/?a=b", "/gone", "/down", "/strike", "/banned"} {
 		r := httptest.NewRequest(http.MethodGet, path, nil)
 		r.RemoteAddr = "192.0.2.1:4711"

@@ -18,6 +18,7 @@ import (
 	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/internal/cputime/cputest"
 	"github.com/andreimerlescu/concert/pipeline"
+	"github.com/andreimerlescu/concert/pipeline/pipelinetest"
 )
 
 // sink is a ResponseWriter that costs nothing, so that what is measured is the
@@ -122,12 +123,7 @@ func BenchmarkProxy(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		p, err := pipeline.New(pipeline.Config{
-			Resolver: clientip.NewResolver(trust), Origin: proxy, Renderer: pipeline.NewRenderer(nil), Log: slog.New(slog.DiscardHandler),
-		})
-		if err != nil {
-			b.Fatal(err)
-		}
+		p := pipelinetest.New(b, pipeline.Config{Resolver: clientip.NewResolver(trust), Origin: proxy})
 		b.Run("upstream/"+name, func(b *testing.B) { benchmark(b, p, size) })
 		b.Run("httputil/"+name, func(b *testing.B) { benchmark(b, tunedReverseProxy(b, proxy, origin), size) })
 		proxy.Close()

@@ -14,6 +14,7 @@ import (
 	"github.com/andreimerlescu/concert/clientip"
 	"github.com/andreimerlescu/concert/internal/rawtest"
 	"github.com/andreimerlescu/concert/pipeline"
+	"github.com/andreimerlescu/concert/pipeline/pipelinetest"
 )
 
 // site is a server with a pipeline around a proxy: what visitors meet.
@@ -72,13 +73,9 @@ func build(t testing.TB, origin string, change ...func(*Config)) *site {
 		t.Fatal(err)
 	}
 	s := &site{t: t, proxy: proxy}
-	p, err := pipeline.New(pipeline.Config{
-		Resolver: clientip.NewResolver(trust), Origin: proxy, Renderer: pipeline.NewRenderer(nil),
-		Observers: []pipeline.Observer{s}, Log: slog.New(slog.DiscardHandler),
+	p := pipelinetest.New(t, pipeline.Config{
+		Resolver: clientip.NewResolver(trust), Origin: proxy, Observers: []pipeline.Observer{s},
 	}, testStage{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	s.server = httptest.NewUnstartedServer(p)
 	s.server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	t.Cleanup(s.close)

@@ -1,16 +1,15 @@
 package assets_test
 
 import (
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
 
-	"github.com/andreimerlescu/concert/clientip"
 	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/paths"
 	"github.com/andreimerlescu/concert/pipeline"
+	"github.com/andreimerlescu/concert/pipeline/pipelinetest"
 	"github.com/andreimerlescu/concert/signed"
 	"github.com/andreimerlescu/concert/stages/assets"
 	"github.com/andreimerlescu/concert/stages/classify"
@@ -25,14 +24,6 @@ func (answer) Serve(v *pipeline.Visit) error {
 	v.W.WriteHeader(http.StatusOK)
 	return nil
 }
-
-// discard is a response writer that can be used again and again.
-type discard struct{ header http.Header }
-
-func (d discard) Header() http.Header         { return d.header }
-func (d discard) Write(p []byte) (int, error) { return len(p), nil }
-func (d discard) WriteHeader(int)             {}
-func (d discard) Flush()                      {}
 
 // guards are the stages an asset passes, in order.
 func guards(tb testing.TB, keys *signed.Keyring) []pipeline.Stage {
@@ -69,18 +60,10 @@ func path(tb testing.TB, n int) (serve func(), p *pipeline.Pipeline, r *http.Req
 		tb.Fatal(err)
 	}
 	stages := guards(tb, keys)
-	p, err = pipeline.New(pipeline.Config{
-		Resolver: clientip.NewResolver(nil),
-		Origin:   answer{},
-		Renderer: pipeline.NewRenderer(nil),
-		Log:      slog.New(slog.DiscardHandler),
-	}, stages[:n]...)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	p = pipelinetest.New(tb, pipeline.Config{Origin: answer{}}, stages[:n]...)
 	r = httptest.NewRequest(http.MethodGet, "/css/site/main.css", nil)
 	r.Header.Set("Cookie", "theme=dark; "+firstPass(tb, stages[1].(*pass.Stage)))
-	w := discard{http.Header{}}
+	w := pipelinetest.Nowhere{}
 	return func() { p.ServeHTTP(w, r) }, p, r
 }
 
@@ -130,7 +113,7 @@ func BenchmarkGuardsParallel(b *testing.B) {
 	serve()
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
-		w := discard{http.Header{}}
+		w := pipelinetest.Nowhere{}
 		for pb.Next() {
 			p.ServeHTTP(w, r)
 		}

@@ -2,7 +2,6 @@ package assets
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/andreimerlescu/concert/clientip"
 	"github.com/andreimerlescu/concert/pipeline"
+	"github.com/andreimerlescu/concert/pipeline/pipelinetest"
 )
 
 // small is a configuration that is quickly exhausted.
@@ -73,17 +72,11 @@ func newBed(t *testing.T, c Config, observers ...pipeline.Observer) *bed {
 	if b.stage, err = New(c); err != nil {
 		t.Fatal(err)
 	}
-	b.p, err = pipeline.New(pipeline.Config{
-		Resolver:  clientip.NewResolver(nil),
+	b.p = pipelinetest.New(t, pipeline.Config{
 		Origin:    b,
-		Renderer:  pipeline.NewRenderer(nil),
 		Observers: observers,
 		Strikes:   func(*pipeline.Visit, pipeline.Strike) { b.strikes.Add(1) },
-		Log:       slog.New(slog.DiscardHandler),
 	}, before{}, b.stage)
-	if err != nil {
-		t.Fatal(err)
-	}
 	return b
 }
 

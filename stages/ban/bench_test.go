@@ -10,15 +10,9 @@ import (
 	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/paths"
 	"github.com/andreimerlescu/concert/pipeline"
+	"github.com/andreimerlescu/concert/pipeline/pipelinetest"
 	"github.com/andreimerlescu/concert/stages/ban"
 )
-
-// nowhere is a response nobody reads.
-type nowhere struct{ header http.Header }
-
-func (w *nowhere) Header() http.Header         { return w.header }
-func (w *nowhere) Write(b []byte) (int, error) { return len(b), nil }
-func (w *nowhere) WriteHeader(int)             {}
 
 func visit(r *http.Request) *pipeline.Visit {
 	a := netip.MustParseAddr(stranger)
@@ -46,7 +40,7 @@ func TestRefusingAllocatesNothing(t *testing.T) {
 		order(t, r, stranger, d)
 		for _, target := range []string{"/", "/queue/status"} {
 			req := request("GET", target, "Cookie", "a=b; room_ticket=x", "Accept", "text/html")
-			w := &nowhere{http.Header{}}
+			w := pipelinetest.Nowhere{}
 			p.ServeHTTP(w, req)
 			// A ban's seconds are written anew once a second, so not quite none.
 			if n := allocs.PerRun(1000, func() { p.ServeHTTP(w, req) }); n != 0 {
@@ -70,7 +64,7 @@ func BenchmarkRefuse(b *testing.B) {
 	p := build(b, banStage(b, r), origin{})
 	order(b, r, stranger, time.Hour)
 	req := request("GET", "/", "Cookie", "a=b; room_ticket=x")
-	w := &nowhere{http.Header{}}
+	w := pipelinetest.Nowhere{}
 	b.ReportAllocs()
 	for b.Loop() {
 		p.ServeHTTP(w, req)

@@ -3,7 +3,6 @@ package ban_test
 import (
 	"crypto/tls"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/andreimerlescu/concert/clientip"
 	"github.com/andreimerlescu/concert/paths"
 	"github.com/andreimerlescu/concert/pipeline"
+	"github.com/andreimerlescu/concert/pipeline/pipelinetest"
 	"github.com/andreimerlescu/concert/stages/ban"
 )
 
@@ -71,14 +71,7 @@ func banStage(tb testing.TB, r *abuse.Registry) *ban.Stage {
 
 func build(tb testing.TB, s *ban.Stage, o pipeline.Origin, behind ...pipeline.Stage) *pipeline.Pipeline {
 	tb.Helper()
-	p, err := pipeline.New(pipeline.Config{
-		Resolver: clientip.NewResolver(nil), Origin: o, Renderer: pipeline.NewRenderer(nil),
-		Strikes: s.Strike, Log: slog.New(slog.DiscardHandler),
-	}, append([]pipeline.Stage{s}, behind...)...)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return p
+	return pipelinetest.New(tb, pipeline.Config{Origin: o, Strikes: s.Strike}, append([]pipeline.Stage{s}, behind...)...)
 }
 
 // request is one of the stranger's; header lines are pairs.

@@ -3,7 +3,6 @@ package classify
 import (
 	"bufio"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +12,7 @@ import (
 	"github.com/andreimerlescu/concert/clientip"
 	"github.com/andreimerlescu/concert/paths"
 	"github.com/andreimerlescu/concert/pipeline"
+	"github.com/andreimerlescu/concert/pipeline/pipelinetest"
 )
 
 // seen is what the stage made of a visit.
@@ -62,15 +62,7 @@ func build(t testing.TB, c Config) (*sight, *pipeline.Pipeline) {
 		t.Fatal(err)
 	}
 	eye := &sight{}
-	p, err := pipeline.New(pipeline.Config{
-		Resolver: clientip.NewResolver(trust),
-		Renderer: pipeline.NewRenderer(nil),
-		Log:      slog.New(slog.DiscardHandler),
-	}, s, eye)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eye, p
+	return eye, pipelinetest.New(t, pipeline.Config{Resolver: clientip.NewResolver(trust)}, s, eye)
 }
 
 // A request from httptest comes from 192.0.2.1, which build trusts.

@@ -2,14 +2,13 @@ package operations
 
 import (
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"github.com/andreimerlescu/concert/clientip"
 	"github.com/andreimerlescu/concert/pipeline"
+	"github.com/andreimerlescu/concert/pipeline/pipelinetest"
 )
 
 // origin fails the test: nothing under /_room may reach it.
@@ -47,21 +46,14 @@ func newPipeline(t *testing.T, token string, strikes *int) *pipeline.Pipeline {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := pipeline.New(pipeline.Config{
-		Resolver: clientip.NewResolver(nil),
-		Origin:   origin{t},
-		Renderer: pipeline.NewRenderer(nil),
+	return pipelinetest.New(t, pipeline.Config{
+		Origin: origin{t},
 		Strikes: func(_ *pipeline.Visit, k pipeline.Strike) {
 			if k == pipeline.StrikeAdminToken {
 				*strikes++
 			}
 		},
-		Log: slog.New(slog.DiscardHandler),
 	}, reserved{}, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
 }
 
 func ask(p http.Handler, method, path, authorization string) *httptest.ResponseRecorder {

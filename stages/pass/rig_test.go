@@ -2,14 +2,13 @@ package pass
 
 import (
 	"bytes"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
 
-	"github.com/andreimerlescu/concert/clientip"
 	"github.com/andreimerlescu/concert/pipeline"
+	"github.com/andreimerlescu/concert/pipeline/pipelinetest"
 	"github.com/andreimerlescu/concert/signed"
 )
 
@@ -87,17 +86,11 @@ func newBed(t *testing.T, change ...func(*Config)) *bed {
 	if b.stage, err = New(c); err != nil {
 		t.Fatal(err)
 	}
-	b.p, err = pipeline.New(pipeline.Config{
-		Resolver:  clientip.NewResolver(nil),
+	b.p = pipelinetest.New(t, pipeline.Config{
 		Origin:    b,
-		Renderer:  pipeline.NewRenderer(nil),
 		Observers: []pipeline.Observer{b},
 		Strikes:   func(*pipeline.Visit, pipeline.Strike) { b.strikes++ },
-		Log:       slog.New(slog.DiscardHandler),
 	}, b, b.stage)
-	if err != nil {
-		t.Fatal(err)
-	}
 	return b
 }
 

@@ -16,10 +16,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/andreimerlescu/concert/clientip"
 	"github.com/andreimerlescu/concert/line"
 	"github.com/andreimerlescu/concert/line/memory"
 	"github.com/andreimerlescu/concert/pipeline"
+	"github.com/andreimerlescu/concert/pipeline/pipelinetest"
 	"github.com/andreimerlescu/concert/signed"
 )
 
@@ -165,13 +165,9 @@ func newRig(tb testing.TB, pageCap int, change func(*Config)) *rig {
 	if r.stage, err = New(c); err != nil {
 		tb.Fatal(err)
 	}
-	r.p, err = pipeline.New(pipeline.Config{
-		Resolver: clientip.NewResolver(nil), Origin: r, Renderer: pipeline.NewRenderer(nil), Log: slog.New(slog.DiscardHandler),
-		Strikes: func(*pipeline.Visit, pipeline.Strike) { r.strikes.Add(1) },
+	r.p = pipelinetest.New(tb, pipeline.Config{
+		Origin: r, Strikes: func(*pipeline.Visit, pipeline.Strike) { r.strikes.Add(1) },
 	}, front{}, r.stage, queue{r})
-	if err != nil {
-		tb.Fatal(err)
-	}
 	return r
 }
 

@@ -3,7 +3,6 @@ package skip
 import (
 	"bytes"
 	"encoding/json"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -11,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/andreimerlescu/concert/clientip"
 	"github.com/andreimerlescu/concert/internal/allocs"
 	"github.com/andreimerlescu/concert/line"
 	"github.com/andreimerlescu/concert/line/linetest"
 	"github.com/andreimerlescu/concert/line/memory"
 	"github.com/andreimerlescu/concert/pipeline"
+	"github.com/andreimerlescu/concert/pipeline/pipelinetest"
 	"github.com/andreimerlescu/concert/signed"
 )
 
@@ -117,12 +116,7 @@ func newRig(t *testing.T, change func(*Config)) *rig {
 	if r.stage, err = New(c); err != nil {
 		t.Fatal(err)
 	}
-	r.p, err = pipeline.New(pipeline.Config{
-		Resolver: clientip.NewResolver(nil), Origin: origin{}, Renderer: pipeline.NewRenderer(nil), Log: slog.New(slog.DiscardHandler),
-	}, front{r}, r.stage, back{r})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r.p = pipelinetest.New(t, pipeline.Config{Origin: origin{}}, front{r}, r.stage, back{r})
 	d, err := r.line.Enter(t.Context(), time.Now(), line.Entry{})
 	if err != nil || d.Verdict != line.Admitted {
 		t.Fatalf("fill the slot: %v, %v", d, err)

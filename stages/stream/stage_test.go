@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -10,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/andreimerlescu/concert/clientip"
 	"github.com/andreimerlescu/concert/pipeline"
+	"github.com/andreimerlescu/concert/pipeline/pipelinetest"
 )
 
 // asStream stands for the stages in front: every visit is a stream.
@@ -52,16 +51,7 @@ func build(t *testing.T, streams int, o pipeline.Origin) (*Stage, *pipeline.Pipe
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := pipeline.New(pipeline.Config{
-		Resolver: clientip.NewResolver(nil),
-		Origin:   o,
-		Renderer: pipeline.NewRenderer(nil),
-		Log:      slog.New(slog.DiscardHandler),
-	}, asStream{}, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, p
+	return s, pipelinetest.New(t, pipeline.Config{Origin: o}, asStream{}, s)
 }
 
 // open starts a stream and returns once it is open or refused.
