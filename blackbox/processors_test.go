@@ -26,7 +26,7 @@ func TestProcessorsAreMinded(t *testing.T) {
 		if !strings.Contains(goroutines, "net/http.(*Server).Serve") {
 			t.Fatalf("no list of goroutines: %.200q", goroutines)
 		}
-		return strings.Contains(goroutines, "processors.(*keeper).watch")
+		return strings.Contains(goroutines, "/internal/processors.") // in watch, or yet to begin it
 	}
 	if !minded("GOMAXPROCS=") {
 		t.Error("nobody looks at how many processors are needed")
