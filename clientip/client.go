@@ -27,8 +27,10 @@ type Client struct {
 // itself (/32), an IPv6 address by its /64, which is the least a subscriber is
 // given and within which addresses are free to change. The zero Addr has the
 // zero Prefix.
-func KeyOf(a netip.Addr) netip.Prefix {
-	a = plain(a)
+func KeyOf(a netip.Addr) netip.Prefix { return keyOf(plain(a)) }
+
+// keyOf is KeyOf of an address that is plain.
+func keyOf(a netip.Addr) netip.Prefix {
 	bits := 64
 	if a.Is4() {
 		bits = 32
@@ -69,19 +71,23 @@ func NewResolver(trust *Trust) *Resolver { return &Resolver{trust: trust} }
 // [http.Request.RemoteAddr] has it, with header h.
 func (rs *Resolver) Resolve(remoteAddr string, h http.Header) Client {
 	peer, _ := parseEntry(remoteAddr) // the zero Addr is trusted by nobody
-	return rs.ResolvePeer(peer, h)
+	return rs.resolve(peer, h)
 }
 
 // ResolvePeer is Resolve for a peer whose address is already parsed.
 func (rs *Resolver) ResolvePeer(peer netip.Addr, h http.Header) Client {
-	peer = plain(peer)
-	c := Client{Addr: peer, Peer: peer, PeerTrusted: rs.trust.Contains(peer)}
+	return rs.resolve(plain(peer), h)
+}
+
+// resolve is ResolvePeer for an address that is plain, as all are from here on.
+func (rs *Resolver) resolve(peer netip.Addr, h http.Header) Client {
+	c := Client{Addr: peer, Peer: peer, PeerTrusted: rs.trust.holds(peer)}
 	if c.PeerTrusted {
 		var readable bool
 		c.Addr, readable = rs.trust.walk(peer, h[headerFor])
 		c.Unreadable = !readable
 	}
-	c.Key = KeyOf(c.Addr)
+	c.Key = keyOf(c.Addr)
 	return c
 }
 
@@ -102,7 +108,7 @@ func (t *Trust) walk(peer netip.Addr, lines []string) (netip.Addr, bool) {
 			if !ok {
 				return peer, false
 			}
-			if !t.Contains(a) {
+			if !t.holds(a) {
 				return a, true
 			}
 			leftmost = a

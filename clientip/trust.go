@@ -109,11 +109,13 @@ func mergeSpans(sorted []span) []span {
 
 // Contains reports whether a is in the set. Zones are ignored, IPv4-mapped
 // addresses count as IPv4, and the zero Addr is in no set.
-func (t *Trust) Contains(a netip.Addr) bool {
+func (t *Trust) Contains(a netip.Addr) bool { return t.holds(plain(a)) }
+
+// holds is Contains of an address that is plain.
+func (t *Trust) holds(a netip.Addr) bool {
 	if t == nil || !a.IsValid() {
 		return false
 	}
-	a = plain(a)
 	// The last span that starts at or below a is the only one that can hold it.
 	lo, hi := 0, len(t.spans)
 	for lo < hi {
