@@ -175,8 +175,7 @@ func decode(dst []byte, token string) int {
 	if len(token) > maxToken {
 		return 0
 	}
-	var text [maxToken]byte // a string's bytes cannot be decoded in place
-	n, err := encoding.Decode(dst, text[:copy(text[:], token)])
+	n, err := encoding.Decode(dst, []byte(token)) // which does not write to it, so nothing is copied
 	if err != nil || encoding.EncodedLen(n) != len(token) {
 		return 0
 	}
