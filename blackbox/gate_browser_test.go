@@ -10,10 +10,11 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/andreimerlescu/concert/internal/rawtest"
 	"github.com/chromedp/chromedp"
+
+	"github.com/andreimerlescu/concert/internal/parts/chromium"
+	"github.com/andreimerlescu/concert/internal/rawtest"
 )
 
 // startTarget runs concert target-demo until the test ends, and returns its
@@ -62,23 +63,6 @@ func startGatedSite(t *testing.T) *gatedSite {
 	return g
 }
 
-// untilTrue waits for a condition, in JavaScript, that may need several pages.
-func untilTrue(t *testing.T, ctx context.Context, condition string) {
-	t.Helper()
-	again := time.NewTicker(50 * time.Millisecond)
-	defer again.Stop()
-	for {
-		if ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](condition)); err == nil && ok {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			t.Fatalf("never: %s", condition)
-		case <-again.C:
-		}
-	}
-}
-
 // poke has a waiting page ask at once, as when its tab is looked at again.
 func poke(t *testing.T, ctx context.Context) {
 	t.Helper()
@@ -99,9 +83,9 @@ func TestGateInABrowser(t *testing.T) {
 	if err := chromedp.Do(ctx, chromedp.Navigate(g.site+"/products/42?size=M&a=%22")); err != nil {
 		t.Fatal(err)
 	}
-	untilTrue(t, ctx, `document.getElementById("position")?.textContent === "1" && document.getElementById("confirmed-row")?.hidden === false`)
-	untilTrue(t, ctx, `document.getElementById("message-text").textContent === "Sold out in S" && !document.getElementById("message").hidden`)
-	untilTrue(t, ctx, `document.title === "1 · You are in line · The shop"`)
+	chromium.Until(t, ctx, `document.getElementById("position")?.textContent === "1" && document.getElementById("confirmed-row")?.hidden === false`)
+	chromium.Until(t, ctx, `document.getElementById("message-text").textContent === "Sold out in S" && !document.getElementById("message").hidden`)
+	chromium.Until(t, ctx, `document.title === "1 · You are in line · The shop"`)
 
 	// A second tab has the same place, and asks in turn with the first.
 	second, cancel := chromedp.NewContext(ctx)
@@ -109,7 +93,7 @@ func TestGateInABrowser(t *testing.T) {
 	if err := chromedp.Do(second, chromedp.Navigate(g.site+"/other")); err != nil {
 		t.Fatal(err)
 	}
-	untilTrue(t, second, `document.getElementById("position")?.textContent === "1"`)
+	chromium.Until(t, second, `document.getElementById("position")?.textContent === "1"`)
 
 	// Somebody has got hold of the queue token: it is theirs for one answer.
 	kept, err := chromedp.Run(ctx, chromedp.Evaluate[string](`localStorage.getItem("concert.room.demo")`))
@@ -124,7 +108,7 @@ func TestGateInABrowser(t *testing.T) {
 	}
 	stolen, _ := g.call(200, "GET", g.public+"/api/v1/queue/status", place.Token, "")["queue_token"].(string)
 	poke(t, ctx)
-	untilTrue(t, ctx, fmt.Sprintf(`!localStorage.getItem("concert.room.demo").includes(%q)`, place.Token))
+	chromium.Until(t, ctx, fmt.Sprintf(`!localStorage.getItem("concert.room.demo").includes(%q)`, place.Token))
 	g.call(401, "GET", g.public+"/api/v1/queue/status", stolen, "")
 
 	if l := g.admin(200, "GET", "/rooms/demo", ""); l["issued"] != 2.0 {
@@ -132,13 +116,13 @@ func TestGateInABrowser(t *testing.T) {
 	}
 	g.admin(200, "POST", "/rooms/demo/actions", `{"action":"open"}`)
 	poke(t, ctx)
-	untilTrue(t, ctx, `document.getElementById("who")?.textContent.startsWith("You waited with ticket 2")`)
-	untilTrue(t, ctx, fmt.Sprintf(`location.href === %q`, g.site+"/products/42?size=M&a=%22"))
+	chromium.Until(t, ctx, `document.getElementById("who")?.textContent.startsWith("You waited with ticket 2")`)
+	chromium.Until(t, ctx, fmt.Sprintf(`location.href === %q`, g.site+"/products/42?size=M&a=%22"))
 	// The session is the browser's, so the other tab passes.
 	if err := chromedp.Do(second, chromedp.Navigate(g.site+"/other")); err != nil {
 		t.Fatal(err)
 	}
-	untilTrue(t, second, `document.getElementById("address")?.textContent === "/other"`)
+	chromium.Until(t, second, `document.getElementById("address")?.textContent === "/other"`)
 	if st := g.admin(200, "GET", "/rooms/demo/stats", ""); st["passed_total"] != 1.0 {
 		t.Errorf("%v", st)
 	}
@@ -154,9 +138,9 @@ func TestGateRoomOpensLater(t *testing.T) {
 	if err := chromedp.Do(ctx, chromedp.Navigate(g.site+"/a")); err != nil {
 		t.Fatal(err)
 	}
-	untilTrue(t, ctx, `document.getElementById("closed")?.textContent.startsWith("The waiting room is closed")`)
+	chromium.Until(t, ctx, `document.getElementById("closed")?.textContent.startsWith("The waiting room is closed")`)
 	g.admin(200, "PATCH", "/rooms/demo", `{"enabled":true}`)
-	untilTrue(t, ctx, `(dispatchEvent(new Event("online")), document.getElementById("address")?.textContent === "/a")`)
+	chromium.Until(t, ctx, `(dispatchEvent(new Event("online")), document.getElementById("address")?.textContent === "/a")`)
 }
 
 // TestGateTargetWithoutRoom: without its environment the site sends nobody

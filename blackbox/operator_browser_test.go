@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/andreimerlescu/concert/blackbox/launch"
+	"github.com/andreimerlescu/concert/internal/parts/chromium"
 )
 
 // operator is a person at the portal.
@@ -38,22 +38,7 @@ func (o *operator) open(path string) {
 // until waits for a condition in JavaScript.
 func (o *operator) until(condition string) {
 	o.t.Helper()
-	again := time.NewTicker(50 * time.Millisecond)
-	defer again.Stop()
-	for {
-		ok, err := chromedp.Run(o.ctx, chromedp.Evaluate[bool](condition))
-		if err == nil && ok {
-			return
-		}
-		select {
-		case <-o.ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), 5*time.Second)
-			defer cancel()
-			text, _ := chromedp.Run(last, chromedp.Evaluate[string](`document.body.innerText.slice(0, 3000)`))
-			o.t.Fatalf("never: %s\n%s", condition, text)
-		case <-again.C:
-		}
-	}
+	chromium.Until(o.t, o.ctx, condition)
 }
 
 // shows waits until an element's text has a part.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -71,33 +70,16 @@ func openBrowser(t *testing.T) context.Context {
 	return chromium.Tab(t, chromium.Start(t))
 }
 
-// until waits for a condition, in JavaScript, that may need several page loads.
-func until(ctx context.Context, t *testing.T, condition string) {
-	t.Helper()
-	again := time.NewTicker(50 * time.Millisecond)
-	defer again.Stop()
-	for {
-		if ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](condition)); err == nil && ok {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			t.Fatalf("never: %s", condition)
-		case <-again.C:
-		}
-	}
-}
-
 func TestVisitorWaitsAndIsAdmitted(t *testing.T) {
 	t.Parallel() // they mostly wait
 	s, ctx := start(t), openBrowser(t)
 	if err := chromedp.Do(ctx, chromedp.Navigate(s.url+"/menu")); err != nil {
 		t.Fatal(err)
 	}
-	until(ctx, t, `document.getElementById("position")?.textContent === "1" && document.getElementById("skip").hidden`)
-	until(ctx, t, `document.getElementById("message").textContent === "The kitchen closes at ten."`)
+	chromium.Until(t, ctx, `document.getElementById("position")?.textContent === "1" && document.getElementById("skip").hidden`)
+	chromium.Until(t, ctx, `document.getElementById("message").textContent === "The kitchen closes at ten."`)
 	s.open()
-	until(ctx, t, `document.body.innerText.includes("Your table is ready")`)
+	chromium.Until(t, ctx, `document.body.innerText.includes("Your table is ready")`)
 	if n := s.reloads.Load(); n != 2 {
 		t.Errorf("%d loads, want the waiting page and the page behind it", n)
 	}
@@ -112,7 +94,7 @@ func TestVisitorWithoutCookiesIsToldOnce(t *testing.T) {
 	if err := chromedp.Do(ctx, chromedp.Navigate(s.url+"/menu")); err != nil {
 		t.Fatal(err)
 	}
-	until(ctx, t, `document.getElementById("state").textContent.startsWith("Please allow cookies")`)
+	chromium.Until(t, ctx, `document.getElementById("state").textContent.startsWith("Please allow cookies")`)
 	if s.polls.Load() != 0 || s.reloads.Load() != 1 {
 		t.Errorf("%d polls, %d loads; want none and one", s.polls.Load(), s.reloads.Load())
 	}
