@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/andreimerlescu/concert/handover"
 	"github.com/andreimerlescu/concert/line"
 )
 
@@ -87,25 +86,14 @@ func TestRoomsAreHandedOver(t *testing.T) {
 	slots := takeSlots(t, room.line, 3)
 	b := newVisitor(old, "203.0.113.1")
 	b.get("/checkout/pay")
-	state, err := old.freeze(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	handed := handover.Handed{State: state, InFlight: old.inFlight()}
+	handed := leave(t, old)
 	if handed.InFlight.Rooms["checkout"] != 3 || handed.InFlight.Pages != 0 {
 		t.Fatalf("in flight %+v", handed.InFlight)
 	}
 	if d, _ := room.line.Enter(t.Context(), time.Now(), line.Entry{NoPlace: true}); d.Verdict == line.Admitted {
 		t.Error("a frozen room lets in")
 	}
-	loaded, err := Inherit(old.loaded, handed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := New(loaded.Config, Options{Origin: instant{}, Loaded: loaded, Handed: handed})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := succeed(t, old, handed)
 	b.app = a
 	next := a.inline.get("checkout")
 	if st := next.line.Stats(time.Now()); st.InFlight != 3 || st.Live != 1 {

@@ -21,6 +21,30 @@ func enterLine(t *testing.T, a *App, last byte, hold bool) line.Decision {
 	return d
 }
 
+// leave freezes an App and returns what its successor is handed.
+func leave(t *testing.T, old *App) handover.Handed {
+	t.Helper()
+	state, err := old.freeze(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return handover.Handed{State: state, InFlight: old.inFlight()}
+}
+
+// succeed returns the App that takes up what an old one has handed on.
+func succeed(t *testing.T, old *App, handed handover.Handed) *App {
+	t.Helper()
+	loaded, err := Inherit(old.loaded, handed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := New(loaded.Config, Options{Origin: instant{}, Loaded: loaded, Handed: handed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
 // TestFrozenAppChangesNothing, and a thawed one goes on as before.
 func TestFrozenAppChangesNothing(t *testing.T) {
 	a := newLive(t, "", "-cap=2")
@@ -64,30 +88,19 @@ func TestSuccessorGoesOn(t *testing.T) {
 		slots = append(slots, enterLine(t, old, i, false).Slot)
 	}
 	waits := enterLine(t, old, 9, false)
-	state, err := old.freeze(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	handed := handover.Handed{State: state, InFlight: old.inFlight()}
+	handed := leave(t, old)
 	if handed.InFlight.Pages != 3 {
 		t.Fatalf("%d pages in flight, want 3", handed.InFlight.Pages)
 	}
 
-	loaded, err := Inherit(old.loaded, handed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := New(loaded.Config, Options{Origin: instant{}, Loaded: loaded, Handed: handed})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := succeed(t, old, handed)
 	if s := a.Stats(); s.Cap != 3 || s.Occupancy != 3 || s.QueueDepth != 1 {
 		t.Errorf("cap %d, %d in flight, %d wait; want 3, 3, 1", s.Cap, s.Occupancy, s.QueueDepth)
 	}
 	if a.abuse.Lookup(netip.MustParseAddr("198.51.100.9"), time.Now()) == nil {
 		t.Error("the ban is gone")
 	}
-	if got, want := loaded.Config.AdmitSecrets[0], old.cfg.Load().AdmitSecrets[0]; string(got) != string(want) {
+	if got, want := a.cfg.Load().AdmitSecrets[0], old.cfg.Load().AdmitSecrets[0]; string(got) != string(want) {
 		t.Error("tickets that the old process signed are worth nothing")
 	}
 	st, err := a.line.Look(t.Context(), time.Now(), waits.Place.Ticket)

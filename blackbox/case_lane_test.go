@@ -90,11 +90,7 @@ func TestRanksInAFullRoom(t *testing.T) {
 	if strings.Contains(string(r.Body), originMark) {
 		t.Error("somebody else's rank skips the line")
 	}
-	for _, r := range o.Requests() {
-		if strings.Contains(r.Value("Cookie"), "concert_") {
-			t.Errorf("the origin got %q", r.Value("Cookie"))
-		}
-	}
+	o.sawNoCookie(t, "concert_")
 }
 
 // TestFormsOfEveryRankInAFullLane: nobody's form is swallowed by the waiting

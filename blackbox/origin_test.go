@@ -91,3 +91,14 @@ func (o *origin) fill(t *testing.T, p *launch.Process, n int) {
 	}
 	rawtest.Until(t, "the slots are taken", func() bool { return len(o.Requests()) == before+n })
 }
+
+// sawNoCookie fails the test when a cookie whose name begins so has reached the
+// origin. Invariant 7.
+func (o *origin) sawNoCookie(t *testing.T, name string) {
+	t.Helper()
+	for _, r := range o.Requests() {
+		if strings.Contains(r.Value("Cookie"), name) {
+			t.Errorf("invariant 7: the origin was shown %q", r.Value("Cookie"))
+		}
+	}
+}
