@@ -80,7 +80,7 @@ func (p *Process) fromPredecessor(text string) error {
 	if m.From != os.Getppid() {
 		return nil
 	}
-	c, err := connOf(m.Control)
+	c, err := socketOf(m.Control, "hand-over", net.FileConn)
 	if err != nil {
 		return err
 	}
@@ -101,22 +101,16 @@ func (p *Process) fromPredecessor(text string) error {
 
 // listenerOf makes a listener of an inherited descriptor.
 func listenerOf(fd int) (net.Listener, error) {
-	syscall.CloseOnExec(fd)
-	f := os.NewFile(uintptr(fd), "inherited listener")
-	ln, err := net.FileListener(f) // a duplicate
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("descriptor %d: %w", fd, err), f.Close())
-	}
-	return ln, f.Close()
+	return socketOf(fd, "inherited listener", net.FileListener)
 }
 
-// connOf makes a connection of a descriptor.
-func connOf(fd int) (net.Conn, error) {
+// socketOf makes of an inherited descriptor what its duplicate is to be.
+func socketOf[S any](fd int, name string, duplicate func(*os.File) (S, error)) (S, error) {
 	syscall.CloseOnExec(fd)
-	f := os.NewFile(uintptr(fd), "hand-over")
-	c, err := net.FileConn(f) // a duplicate
+	f := os.NewFile(uintptr(fd), name)
+	made, err := duplicate(f)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("descriptor %d: %w", fd, err), f.Close())
+		return made, errors.Join(fmt.Errorf("descriptor %d: %w", fd, err), f.Close())
 	}
-	return c, f.Close()
+	return made, f.Close()
 }

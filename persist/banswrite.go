@@ -54,14 +54,11 @@ func (b *Bans) putBack(changes map[netip.Prefix]journalLine, overflow bool) {
 
 // appendAll adds the changes to the journal.
 func (b *Bans) appendAll(changes map[netip.Prefix]journalLine) error {
-	var text []byte
-	for _, l := range changes {
-		var err error
-		if text, err = appendLine(text, l); err != nil {
-			return err
-		}
+	text, err := appendLines(maps.Values(changes))
+	if err != nil {
+		return err
 	}
-	err := b.journal.append(text)
+	err = b.journal.append(text)
 	if errors.Is(err, os.ErrNotExist) {
 		b.rewrite = true // somebody removed it, and it would lack its first line
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"iter"
 	"net/netip"
 )
 
@@ -33,6 +34,16 @@ func appendLine(b []byte, v any) ([]byte, error) {
 	}
 	b = fmt.Appendf(b, "%08x ", crc32.Checksum(text, castagnoli()))
 	return append(append(b, text...), '\n'), nil
+}
+
+// appendLines returns a line for each of some values.
+func appendLines[T any](values iter.Seq[T]) (b []byte, err error) {
+	for v := range values {
+		if b, err = appendLine(b, v); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
 }
 
 // cutLine takes the JSON of the line at the beginning of b; ok is false when

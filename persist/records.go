@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -150,14 +151,11 @@ func (r *Records) Sync() error {
 
 func (r *Records) write(added []any, overflow bool) error {
 	if !r.rewrite && !overflow && !r.journal.unsure && r.journal.size < r.least && !r.journal.lost() {
-		var text []byte
-		for _, v := range added {
-			var err error
-			if text, err = appendLine(text, v); err != nil {
-				return err
-			}
+		text, err := appendLines(slices.Values(added))
+		if err != nil {
+			return err
 		}
-		err := r.journal.append(text)
+		err = r.journal.append(text)
 		if err == nil || !r.journal.unsure && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
