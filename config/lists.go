@@ -7,6 +7,7 @@ import (
 
 	"github.com/andreimerlescu/concert/clientip"
 	"github.com/andreimerlescu/concert/hosts"
+	"github.com/andreimerlescu/concert/internal/commas"
 )
 
 // option is one value of a choice with its text.
@@ -77,13 +78,7 @@ const (
 
 // splitList takes a comma-separated list apart. Blank entries are skipped.
 func splitList(text string) []string {
-	var list []string
-	for entry := range strings.SplitSeq(text, ",") {
-		if entry = strings.TrimSpace(entry); entry != "" {
-			list = append(list, entry)
-		}
-	}
-	return list
+	return slices.Collect(commas.Entries(text))
 }
 
 // trustList is a set of networks.

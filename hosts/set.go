@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/andreimerlescu/concert/internal/commas"
 )
 
 // maxName is the longest host name there is, in bytes (RFC 1035, section 2.3.4).
@@ -25,10 +27,7 @@ func Parse(list string) (*Set, error) {
 	s := &Set{names: map[string]bool{}, parents: map[string]bool{}}
 	var problems []error
 	var texts []string
-	for entry := range strings.SplitSeq(list, ",") {
-		if entry = strings.TrimSpace(entry); entry == "" {
-			continue
-		}
+	for entry := range commas.Entries(list) {
 		into, name := s.names, entry
 		if parent, below := strings.CutPrefix(entry, "*."); below {
 			into, name = s.parents, parent

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/andreimerlescu/concert/internal/commas"
 )
 
 // maxPattern is the longest pattern, in bytes; table look-ups rely on it.
@@ -46,11 +48,7 @@ func Check(name, entries string) error {
 
 // parsePatterns reads a list, skipping blank entries.
 func parsePatterns(name, entries string) (patterns []pattern, problems []error) {
-	for entry := range strings.SplitSeq(entries, ",") {
-		entry = strings.TrimSpace(entry)
-		if entry == "" {
-			continue
-		}
+	for entry := range commas.Entries(entries) {
 		p, err := parsePattern(entry)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s: %q %w", name, entry, err))

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/andreimerlescu/concert/internal/commas"
 )
 
 // Config says where the origin is and how long it is waited for. A duration
@@ -77,10 +79,8 @@ func New(cfg Config) (*Proxy, error) {
 	if p.hostField, err = hostField(cfg.Upstream.Host); err != nil {
 		return nil, err
 	}
-	for name := range strings.SplitSeq(cfg.OwnFields, ",") {
-		if name = http.CanonicalHeaderKey(strings.TrimSpace(name)); name != "" {
-			p.own = append(p.own, name)
-		}
+	for name := range commas.Entries(cfg.OwnFields) {
+		p.own = append(p.own, http.CanonicalHeaderKey(name))
 	}
 	p.buffers.New = func() any { return new(buffer) }
 	p.exchanges.New = func() any { return new(exchange) }
