@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -46,21 +45,7 @@ func (b *tab) open(path string) {
 // until waits for a condition in JavaScript.
 func (b *tab) until(condition string) {
 	b.t.Helper()
-	again := time.NewTicker(50 * time.Millisecond)
-	defer again.Stop()
-	for {
-		if ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](condition)); err == nil && ok {
-			return
-		}
-		select {
-		case <-b.ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(b.ctx), 5*time.Second)
-			defer cancel()
-			text, _ := chromedp.Run(last, chromedp.Evaluate[string](`document.body.innerText`))
-			b.t.Fatalf("never: %s\n%s", condition, text)
-		case <-again.C:
-		}
-	}
+	chromium.Until(b.t, b.ctx, condition)
 }
 
 // script runs code.

@@ -15,10 +15,6 @@ import (
 	"github.com/andreimerlescu/concert/internal/parts/chromium"
 )
 
-// farewellTime is how long a page that did not come to what was expected may
-// take to say what it shows instead.
-const farewellTime = 5 * time.Second
-
 // tab is a tab with cookies of its own, and the waiting room it looks at.
 type tab struct {
 	*rig
@@ -70,26 +66,12 @@ func (p *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 // until waits for a condition, in JavaScript, that may need several page loads.
 func (p *tab) until(condition string) {
 	p.t.Helper()
-	p.untilTrue(condition, func() bool {
-		ok, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](condition))
-		return err == nil && ok
-	})
+	chromium.Until(p.t, p.ctx, condition)
 }
 
 func (p *tab) untilTrue(what string, ok func() bool) {
 	p.t.Helper()
-	again := time.NewTicker(50 * time.Millisecond)
-	defer again.Stop()
-	for !ok() {
-		select {
-		case <-p.ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), farewellTime)
-			defer cancel()
-			text, _ := chromedp.Run(last, chromedp.Evaluate[string](`document.body.innerText`))
-			p.t.Fatalf("never: %s\n%s", what, text)
-		case <-again.C:
-		}
-	}
+	chromium.UntilTrue(p.t, p.ctx, what, ok)
 }
 
 func (p *tab) scripts(on bool) {
