@@ -1,4 +1,3 @@
-// Package chromium starts the real browser that tests look at pages with.
 package chromium
 
 import (
