@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// maxNumber bounds the prepared header values: Retry-After up to an hour and
-// the length of every refusal's body.
-const maxNumber = 4096
+const (
+	// smallNumbers covers Retry-After up to an hour, and the length of every
+	// refusal's body and of most other short answers.
+	smallNumbers = 4097
+	// largeNumbers is how many numbers beyond are remembered: a ban is told to
+	// the same client over and over.
+	largeNumbers = 512
+)
 
-// largeNumbers is how many numbers above maxNumber are remembered.
-const largeNumbers = 512
-
-// numbers writes numbers as header values without allocating each time.
-type numbers struct {
-	small [maxNumber + 1][]string // "0", "1", …
-	large [largeNumbers]atomic.Pointer[number]
-}
+// numbers are those that were header values before: "0", "1", … each in a place
+// of its own, and larger ones, which share the rest.
+var numbers [smallNumbers + largeNumbers]atomic.Pointer[number]
 
 // number is a number as a header value.
 type number struct {
@@ -25,19 +25,14 @@ type number struct {
 	text []string
 }
 
-func (ns *numbers) prepare() {
-	for n := range ns.small {
-		ns.small[n] = []string{strconv.Itoa(n)}
+// Number returns n as the value of a header field, which allocates nothing for a
+// number that comes again. Nobody may write to it.
+func Number(n int) []string {
+	i := uint(n)
+	if i >= smallNumbers {
+		i = smallNumbers + i%largeNumbers
 	}
-}
-
-// header returns n as a header value: prepared when small, remembered when
-// large, for a ban is told to the same client over and over.
-func (ns *numbers) header(n int) []string {
-	if n >= 0 && n <= maxNumber {
-		return ns.small[n]
-	}
-	kept := &ns.large[uint(n)%largeNumbers]
+	kept := &numbers[i]
 	if k := kept.Load(); k != nil && k.n == n {
 		return k.text
 	}

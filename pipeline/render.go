@@ -14,29 +14,26 @@ import (
 // Everything but the retry figure is prepared, so that a refusal allocates
 // nothing.
 type Renderer struct {
-	texts   map[Reason]Text
-	json    [NumReasons][]part
-	html    [language.Count][NumReasons][]part
-	numbers *numbers
-	bodies  *sync.Pool // of *[]byte
+	texts  map[Reason]Text
+	json   [NumReasons][]part
+	html   [language.Count][NumReasons][]part
+	bodies *sync.Pool // of *[]byte
 }
 
 var (
 	terseFields = NewFields("Cache-Control", "no-store", "X-Robots-Tag", "noindex")
 	bodyFields  = terseFields.With("Vary", "Accept, Accept-Language, Cookie")
 
-	jsonType   = []string{"application/json; charset=utf-8"}
-	htmlType   = []string{"text/html; charset=utf-8"}
-	zeroLength = []string{"0"}
+	jsonType = []string{"application/json; charset=utf-8"}
+	htmlType = []string{"text/html; charset=utf-8"}
 )
 
 // NewRenderer prepares the texts; texts replaces the built-in wording of the
 // reasons it holds, field by field, in every language.
 func NewRenderer(texts map[Reason]Text) *Renderer {
-	r := &Renderer{texts: texts, numbers: &numbers{}, bodies: &sync.Pool{
+	r := &Renderer{texts: texts, bodies: &sync.Pool{
 		New: func() any { b := make([]byte, 0, 4096); return &b },
 	}}
-	r.numbers.prepare()
 	for reason := NotRefused + 1; reason < NumReasons; reason++ {
 		r.json[reason] = jsonForm(reasons[reason], merge(reasons[reason].text, texts[reason]))
 	}
@@ -94,11 +91,11 @@ func (r *Renderer) Render(v *Visit, f *Refusal) {
 	v.forgetFields()
 	h := v.W.Header()
 	if w.retry > 0 {
-		h["Retry-After"] = r.numbers.header(retry)
+		h["Retry-After"] = Number(retry)
 	}
 	if w.terse {
 		v.SetFields(terseFields)
-		h["Content-Length"] = zeroLength
+		h["Content-Length"] = Number(0)
 		v.W.WriteHeader(w.status)
 		return
 	}
@@ -129,7 +126,7 @@ func (r *Renderer) body(v *Visit, status int, reason Reason, retry int) {
 			b = wordings()[speaks].appendWait(b, retry)
 		}
 	}
-	h["Content-Length"] = r.numbers.header(len(b))
+	h["Content-Length"] = Number(len(b))
 	v.W.WriteHeader(status)
 	if v.R.Method != http.MethodHead {
 		_, _ = v.W.Write(b) // the client may have left; there is nobody to tell

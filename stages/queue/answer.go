@@ -51,7 +51,7 @@ func (s *settings) sendPage(q *visit) {
 func (s *settings) renderPage(q *visit) (buf *[]byte, body []byte) {
 	p := &q.decision.Place
 	if s.cfg.StatusCode >= http.StatusBadRequest {
-		q.W.Header()["Retry-After"] = s.number(int(max(page.Seconds(p.PollAfter), 1)))
+		q.W.Header()["Retry-After"] = pipeline.Number(int(max(page.Seconds(p.PollAfter), 1)))
 	}
 	values := page.Values{Position: p.Position, Ahead: p.Ahead, ETA: p.ETA, PollAfter: p.PollAfter, Joined: p.Ticket.Issued, SkipURL: s.skipURL(p.Ticket)}
 	if p.Fresh && !q.twin.known() && isLocal(q.R.RequestURI) {

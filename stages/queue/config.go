@@ -114,7 +114,7 @@ func newSettings(common *shared, c Config) (*settings, error) {
 		s.lenientUntil = c.Now().Add(c.TicketTTL)
 	}
 	s.messages = newMessages(c.Look)
-	s.retry = s.number(int(page.Seconds(c.RetryAfter)))
+	s.retry = pipeline.Number(int(page.Seconds(c.RetryAfter)))
 	if err := s.preparePages(); err != nil {
 		return nil, err
 	}

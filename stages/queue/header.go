@@ -18,7 +18,6 @@ var (
 	jsonType      = []string{"application/json; charset=utf-8"}
 	htmlType      = []string{"text/html; charset=utf-8"}
 	closing       = []string{"close"}
-	oneSecond     = []string{"1"}
 	allowsStatus  = []string{"GET, HEAD, OPTIONS"}
 	allowsLeave   = []string{"GET, HEAD, OPTIONS, POST"}
 )
@@ -32,9 +31,6 @@ var private = pipeline.NewFields(
 )
 
 const (
-	// maxNumber is the largest prepared header value: it covers the length of
-	// every status answer.
-	maxNumber = 512
 	// bufferSize is what a response buffer begins with: the built-in page fits,
 	// compressed.
 	bufferSize = 16 << 10
@@ -43,22 +39,6 @@ const (
 	// than a place in line.
 	keepIdle = 10 * time.Second
 )
-
-func prepareNumbers() [][]string {
-	numbers := make([][]string, maxNumber+1)
-	for n := range numbers {
-		numbers[n] = []string{strconv.Itoa(n)}
-	}
-	return numbers
-}
-
-// number returns n as a header value, prepared when small.
-func (s *shared) number(n int) []string {
-	if n >= 0 && n < len(s.numbers) {
-		return s.numbers[n]
-	}
-	return []string{strconv.Itoa(n)}
-}
 
 // setPlace tells the place in a header that every queued answer has, whatever
 // its form: "position=12; eta=90", the wait in seconds, left out when it cannot
@@ -83,7 +63,7 @@ func letGo(v *pipeline.Visit, pause time.Duration) {
 
 // send writes a whole response. The buffer goes back to the pool.
 func (s *shared) send(v *pipeline.Visit, status int, buf *[]byte, body []byte) {
-	v.W.Header()["Content-Length"] = s.number(len(body))
+	v.W.Header()["Content-Length"] = pipeline.Number(len(body))
 	v.W.WriteHeader(status)
 	if v.R.Method != http.MethodHead {
 		_, _ = v.W.Write(body) // the client may have left; there is nobody to tell

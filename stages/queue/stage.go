@@ -20,8 +20,7 @@ type Stage struct {
 
 // shared is what outlives a change of the configuration.
 type shared struct {
-	numbers [][]string // "0", "1", … as header values
-	buffers sync.Pool  // of *[]byte
+	buffers sync.Pool // of *[]byte
 
 	origins     *http.CrossOriginProtection
 	polls       paceTable
@@ -60,7 +59,7 @@ var (
 // New builds the stage. All problems of the configuration are reported at
 // once.
 func New(c Config) (*Stage, error) {
-	s := &Stage{shared: &shared{numbers: prepareNumbers(), origins: http.NewCrossOriginProtection()}}
+	s := &Stage{shared: &shared{origins: http.NewCrossOriginProtection()}}
 	s.buffers.New = func() any { b := make([]byte, 0, bufferSize); return &b }
 	if err := s.Apply(c); err != nil {
 		return nil, err

@@ -108,7 +108,7 @@ func (s *settings) sendStatus(v *pipeline.Visit, now time.Time, st line.Status, 
 func (s *settings) sendHasty(v *pipeline.Visit, p line.Place) {
 	s.counters.hasty.Add(1)
 	setStatusHeader(v)
-	v.W.Header()["Retry-After"] = oneSecond
+	v.W.Header()["Retry-After"] = pipeline.Number(1)
 	buf, b := s.buffer()
 	b = appendPosition(b, p)
 	s.send(v, http.StatusTooManyRequests, buf, append(b, '}'))
