@@ -76,9 +76,6 @@ func (p *Pools[Kind]) Acquire(key Key, k Kind, done <-chan struct{}, wait time.D
 	return l, Acquired
 }
 
-// Held reports whether l holds a slot.
-func (l Lease) Held() bool { return l.gate != nil }
-
 // Release gives the slot back. It panics on the zero Lease.
 func (l Lease) Release() {
 	if l.gate == nil {

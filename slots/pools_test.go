@@ -30,8 +30,8 @@ func take(t *testing.T, p *Pools[kind], key Key, k kind, n int) []Lease {
 	leases := make([]Lease, n)
 	for i := range leases {
 		lease, outcome := p.Acquire(key, k, nil, 0)
-		if outcome != Acquired || !lease.Held() {
-			t.Fatalf("slot %d: %v, held %v", i, outcome, lease.Held())
+		if outcome != Acquired || lease == (Lease{}) {
+			t.Fatalf("slot %d: %v, %+v", i, outcome, lease)
 		}
 		leases[i] = lease
 	}
@@ -40,8 +40,8 @@ func take(t *testing.T, p *Pools[kind], key Key, k kind, n int) []Lease {
 
 func wantFull(t *testing.T, p *Pools[kind], key Key, k kind) {
 	t.Helper()
-	if lease, outcome := p.Acquire(key, k, nil, 0); outcome != TimedOut || lease.Held() {
-		t.Fatalf("%v, held %v; want a full pool", outcome, lease.Held())
+	if lease, outcome := p.Acquire(key, k, nil, 0); outcome != TimedOut || lease != (Lease{}) {
+		t.Fatalf("%v, %+v; want a full pool", outcome, lease)
 	}
 }
 

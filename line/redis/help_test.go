@@ -173,3 +173,10 @@ func admit(t *testing.T, l *Line, e line.Entry) line.Decision {
 	}
 	return d
 }
+
+// Held is how many slots this process has in use.
+func (l *Line) Held() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.share.used
+}

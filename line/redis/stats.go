@@ -99,10 +99,3 @@ func (l *Line) Fleet() Fleet {
 
 // Name is that of this process in the fleet.
 func (l *Line) Name() string { return l.me }
-
-// Held is how many slots this process has in use.
-func (l *Line) Held() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.share.used
-}
