@@ -87,7 +87,7 @@ func pair() (ours, theirs *os.File, err error) {
 	defer syscall.ForkLock.RUnlock()
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("make a control socket: %w", err)
 	}
 	syscall.CloseOnExec(fds[0])
 	syscall.CloseOnExec(fds[1])
