@@ -2,51 +2,70 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
 // why explains to an operator what a visitor in line waits for, the most
 // telling thing first.
 func why(s Status, r QueueRow, now time.Time) []string {
-	var out []string
-	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	switch s.Room {
-	case "paused":
-		say("Admissions are paused: nobody is let in until an operator resumes them.")
-	case "closed":
-		say("The room is closed: nobody is let in.")
-	}
-	switch {
-	case r.AtDoor:
-		say("Their request stands at the door and gets the next free slot in order.")
-	case r.Ready:
-		say("They have been told to come; their browser reloads the page by itself.")
-	case r.Absent && r.LastSeen.IsZero():
-		say("Their browser has never asked again since the place was given. It may have been closed, or keeps no cookies. The place is kept, and they are passed over until they come back.")
-	case r.Absent:
-		say("Their browser has not asked for %s. The place is kept, and they are passed over until they come back.", span(now.Sub(r.LastSeen)))
-	}
-	if ahead := r.Position - 1; ahead > 0 {
-		verb := "are"
-		if ahead == 1 {
-			verb = "is"
-		}
-		say("%s %s ahead of them.", counted(ahead, "visitor", "visitors"), verb)
-	} else {
-		say("They are next.")
-	}
+	out := slices.Concat(whyRoom(s), whyAway(r, now), whyAhead(r))
 	if s.InFlight >= s.Cap && s.Cap > 0 {
-		say("All %s slots are taken.", number(s.Cap))
+		out = append(out, fmt.Sprintf("All %s slots are taken.", number(s.Cap)))
 	}
-	if called := r.Ready || r.AtDoor; r.ETA >= time.Second && s.Room == "open" && !called && !r.Absent {
-		say("At %s admissions a second their turn is expected in about %s.", rate(s.Admissions), span(r.ETA))
-	} else if s.Room == "open" && s.Admissions < 0.05 && !called {
-		say("Nobody is being let in at present, so their turn cannot be told: look at the origin's latency.")
-	}
+	out = append(out, whenTheirTurn(s, r)...)
 	if r.Promoted {
-		say("They have been moved up already.")
+		out = append(out, "They have been moved up already.")
 	}
 	return out
+}
+
+func whyRoom(s Status) []string {
+	switch s.Room {
+	case "paused":
+		return []string{"Admissions are paused: nobody is let in until an operator resumes them."}
+	case "closed":
+		return []string{"The room is closed: nobody is let in."}
+	}
+	return nil
+}
+
+// whyAway says where the visitor is, if not on the waiting page.
+func whyAway(r QueueRow, now time.Time) []string {
+	switch {
+	case r.AtDoor:
+		return []string{"Their request stands at the door and gets the next free slot in order."}
+	case r.Ready:
+		return []string{"They have been told to come; their browser reloads the page by itself."}
+	case r.Absent && r.LastSeen.IsZero():
+		return []string{"Their browser has never asked again since the place was given. It may have been closed, or keeps no cookies. The place is kept, and they are passed over until they come back."}
+	case r.Absent:
+		return []string{fmt.Sprintf("Their browser has not asked for %s. The place is kept, and they are passed over until they come back.", span(now.Sub(r.LastSeen)))}
+	}
+	return nil
+}
+
+func whyAhead(r QueueRow) []string {
+	switch ahead := r.Position - 1; {
+	case ahead <= 0:
+		return []string{"They are next."}
+	case ahead == 1:
+		return []string{"1 visitor is ahead of them."}
+	default:
+		return []string{counted(ahead, "visitor", "visitors") + " are ahead of them."}
+	}
+}
+
+func whenTheirTurn(s Status, r QueueRow) []string {
+	switch called := r.Ready || r.AtDoor; {
+	case s.Room != "open" || called:
+		return nil
+	case r.ETA >= time.Second && !r.Absent:
+		return []string{fmt.Sprintf("At %s admissions a second their turn is expected in about %s.", rate(s.Admissions), span(r.ETA))}
+	case s.Admissions < 0.05:
+		return []string{"Nobody is being let in at present, so their turn cannot be told: look at the origin's latency."}
+	}
+	return nil
 }
 
 // ended says what became of a ticket that is not in line.
