@@ -1,6 +1,13 @@
 // Package line defines the waiting line: who is admitted to the origin, who
 // stands at the door, who waits and in what order.
 //
+//	d, err := l.Enter(ctx, time.Now(), line.Entry{Client: key, MayHold: true})
+//	switch d.Verdict {
+//	case line.Admitted:
+//		defer l.Release(time.Now(), d.Slot)
+//	case line.Waiting: // tell d.Place; its owner asks with Poll
+//	}
+//
 // A line knows no HTTP. Every method takes the time as an argument, so that an
 // implementation is a state machine that tests can step through by hand, and
 // the Redis line can use one clock for all its instances.

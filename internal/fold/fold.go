@@ -1,4 +1,6 @@
 // Package fold searches texts in any case of letters.
+//
+//	if fold.Contains(request.Agent, strings.ToLower(asked)) {
 package fold
 
 import (

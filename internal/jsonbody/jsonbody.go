@@ -1,4 +1,9 @@
 // Package jsonbody reads the JSON bodies of requests.
+//
+//	err := jsonbody.Decode(http.MaxBytesReader(w, r.Body, most), &body)
+//	// "cap must be a whole number of at most 9223372036854775807, not string"
+//
+// How much is read is for whoever calls to bound.
 package jsonbody
 
 import (
