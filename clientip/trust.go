@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/andreimerlescu/concert/internal/commas"
 )
 
 // Trust is an immutable set of networks. A nil *Trust is the empty set.
@@ -25,11 +27,7 @@ func ParseTrust(list string) (*Trust, error) {
 		prefixes []netip.Prefix
 		problems []error
 	)
-	for entry := range strings.SplitSeq(list, ",") {
-		entry = strings.TrimSpace(entry)
-		if entry == "" {
-			continue
-		}
+	for entry := range commas.Entries(list) {
 		p, err := parseNetwork(entry)
 		if err != nil {
 			problems = append(problems, err)
