@@ -11,14 +11,8 @@ import (
 	"github.com/andreimerlescu/concert/internal/cputime/cputest"
 	"github.com/andreimerlescu/concert/line"
 	"github.com/andreimerlescu/concert/pipeline"
+	"github.com/andreimerlescu/concert/pipeline/pipelinetest"
 )
-
-// null is a response writer that can be used again and again.
-type null struct{ h http.Header }
-
-func (n *null) Header() http.Header         { return n.h }
-func (n *null) WriteHeader(int)             {}
-func (n *null) Write(b []byte) (int, error) { return len(b), nil }
 
 // poller returns a function that polls for a visitor in a line of n.
 func poller(tb testing.TB, n int) func() {
@@ -33,12 +27,12 @@ func poller(tb testing.TB, n int) func() {
 	for range n / 2 {
 		join(tb, l)
 	}
-	w := &null{http.Header{}}
+	w := pipelinetest.Nowhere{}
 	req := request("GET", StatusPath, nil, cookie(mine))
 	req = req.WithContext(context.Background())
 	return func() {
 		now = now.Add(1500 * time.Millisecond)
-		clear(w.h)
+		clear(w)
 		r.p.ServeHTTP(w, req)
 	}
 }
@@ -91,7 +85,7 @@ func admitter(tb testing.TB, kind string) func() {
 	l := &lastSlot{Line: newLine(oneSlot())}
 	r := newRig(tb, l, func(c *Config) { c.Admitted = nil })
 	req := request("GET", "/", http.NoBody, html, visitors(r.stage)[kind])
-	fresh := pipeline.Visit{W: &null{http.Header{}}, R: req, Class: pipeline.Page}
+	fresh := pipeline.Visit{W: pipelinetest.Nowhere{}, R: req, Class: pipeline.Page}
 	fresh.Client.Key = netip.MustParsePrefix("192.0.2.1/32")
 	if kind == "pass" {
 		fresh.Pass = pipeline.Pass{State: pipeline.PassValid, ID: [16]byte{1, 2, 3}}
@@ -132,12 +126,12 @@ func BenchmarkPage(b *testing.B) {
 	l := newLine(oneSlot())
 	r := newRig(b, l, nil)
 	r.fill()
-	w := &null{http.Header{}}
+	w := pipelinetest.Nowhere{}
 	req := request("GET", "/", nil, html, cookie(ticketOf(r.do("GET", "/", html))))
 	b.ReportAllocs()
 	cputest.Report(b, func() {
 		for b.Loop() {
-			clear(w.h)
+			clear(w)
 			r.p.ServeHTTP(w, req)
 		}
 	})
