@@ -44,7 +44,7 @@ func (a accessLog) Observe(v *pipeline.Visit) {
 		slog.String("target", a.target(v.R.RequestURI)),
 		slog.Int("status", v.Status()),
 		slog.Int64("bytes", v.Bytes()),
-		slog.Duration("took", v.End.Sub(v.Start).Round(time.Microsecond)),
+		slog.Duration("took", v.End().Sub(v.Start).Round(time.Microsecond)),
 		slog.String("class", v.Class.String()),
 		slog.String("agent", v.R.UserAgent()),
 		slog.Duration("waited", v.Waited.Round(time.Millisecond)),

@@ -52,7 +52,7 @@ type entry struct {
 
 // fill reads what a record needs from a finished visit.
 func (q *request) fill(v *pipeline.Visit, query bool) {
-	q.at, q.latency = v.Start, v.End.Sub(v.Start)
+	q.at, q.latency = v.Start, v.End().Sub(v.Start)
 	q.addr, q.key = v.Client.Addr, v.Client.Key
 	q.method = cutMethod(v.R.Method)
 	q.path = cutPath(target(v), query)

@@ -24,13 +24,12 @@ var start = time.Date(2026, 9, 26, 21, 18, 20, 100_000_000, time.UTC)
 // visit is a finished visit, as the pipeline hands it to observers.
 func visit(ip, path string, status int) *pipeline.Visit {
 	a := netip.MustParseAddr(ip)
-	now := time.Now()
 	v := &pipeline.Visit{
 		R: &http.Request{
 			Method: "GET", RequestURI: path, URL: &url.URL{Path: path},
 			Header: http.Header{"User-Agent": {"curl/8.5"}},
 		},
-		Start: now, End: now, Client: clientip.Client{Addr: a, Key: clientip.KeyOf(a)},
+		Start: time.Now(), Client: clientip.Client{Addr: a, Key: clientip.KeyOf(a)},
 		Path: paths.Path{Clean: path}, Class: pipeline.Page,
 	}
 	v.Hijacked(status) // the one way to a status without a connection

@@ -84,7 +84,6 @@ func TestClientFacts(t *testing.T) {
 		v.R.Header.Set("User-Agent", "Mozilla/5.0")
 		v.R.Method = "POST"
 		time.Sleep(3 * time.Millisecond)
-		v.End = time.Now()
 		h.Observe(v)
 		got, _ := h.Client(key("2001:db8::"), time.Now())
 		second := time.Date(2000, 1, 1, 0, 0, 1, 0, time.UTC)

@@ -204,7 +204,6 @@ func (p *Pipeline) end(v *Visit) {
 		// that is gone makes this fail, which is just as final.
 		_ = http.NewResponseController(v.rec.ResponseWriter).Flush()
 	}
-	v.End = time.Now() // for all who are told: reading the clock costs as much as a stage
 	v.release()
 	for _, o := range v.gen.cfg.Observers {
 		o.Observe(v)

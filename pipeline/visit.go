@@ -24,7 +24,6 @@ type Visit struct {
 	R *http.Request
 
 	Start  time.Time       // when the request's header was read
-	End    time.Time       // when the answer had left, or will not; zero until then
 	Client clientip.Client // who asks, by the trust rule
 	Path   paths.Path      // the canonical path decision
 	Class  Class           // set by the classify stage
@@ -52,6 +51,7 @@ type Visit struct {
 	// Reason is why the visit was refused; zero when it was not.
 	Reason Reason
 
+	end      time.Time // see End
 	rec      recorder
 	refusal  Refusal       // see Refuse
 	uploads  io.ReadCloser // the body of a client that may still be sending
@@ -119,6 +119,16 @@ func (v *Visit) Started() bool { return v.rec.status != 0 }
 func (v *Visit) Hijacked(status int) {
 	v.rec.status = status
 	v.rec.hijacked = true
+}
+
+// End is when the visit was over, for those who take back what it held, and for
+// observers. The first who asks has the clock read, which costs as much as a
+// stage; most visits to assets have nobody who asks.
+func (v *Visit) End() time.Time {
+	if v.end.IsZero() {
+		v.end = time.Now()
+	}
+	return v.end
 }
 
 // release gives back everything held, last held first.

@@ -111,12 +111,12 @@ func (s *Stage) unsent(c *settings, v *pipeline.Visit) (pipeline.Verdict, error)
 }
 
 // Release implements pipeline.Releaser: it takes a slot of the lane back.
-func (s *Stage) Release(v *pipeline.Visit, pass uint64) { s.lane.release(v.End, pass) }
+func (s *Stage) Release(v *pipeline.Visit, pass uint64) { s.lane.release(v.End(), pass) }
 
 // pageSlots takes slots of the line back.
 type pageSlots Stage
 
 // Release implements pipeline.Releaser.
 func (s *pageSlots) Release(v *pipeline.Visit, slot uint64) {
-	s.settings.Load().Line.Release(v.End, line.Slot(slot))
+	s.settings.Load().Line.Release(v.End(), line.Slot(slot))
 }

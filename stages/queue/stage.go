@@ -138,5 +138,5 @@ func (s *Stage) EnterGone(v *pipeline.Visit) (pipeline.Verdict, error) {
 
 // Release implements pipeline.Releaser: it gives a slot back to the line.
 func (s *settings) Release(v *pipeline.Visit, token uint64) {
-	s.cfg.Line.Release(v.End, line.Slot(token))
+	s.cfg.Line.Release(v.End(), line.Slot(token))
 }
