@@ -41,8 +41,8 @@ func (s *settings) enterPage(v *pipeline.Visit) (pipeline.Verdict, error) {
 		return s.letPass(v)
 	}
 	q := visit{Visit: v, came: v.Start} // reading the clock costs as much as a stage
-	if v.Waited > 0 {
-		q.came = s.cfg.Now()
+	if v.Waited > 0 || v.R.ContentLength != 0 {
+		q.came = s.cfg.Now() // a stage before may have waited with it, or read its body
 	}
 	s.describe(&q)
 	if err := s.identify(&q); err != nil {

@@ -54,6 +54,7 @@ func (before) Enter(v *pipeline.Visit) (pipeline.Verdict, error) {
 	}
 	v.Seated = v.R.Header.Get("Test-Seated") != ""
 	v.VIP = v.R.Header.Get("Test-Vip") != ""
+	v.Waited = time.Duration(len(v.R.Header["Test-Waited"]))
 	v.Rank, _ = pipeline.ParseRank(v.R.Header.Get("Test-Rank"))
 	return pipeline.Next, nil
 }

@@ -18,15 +18,16 @@ type script struct {
 	err      error
 	status   line.Status // answers Poll
 	entries  []line.Entry
+	came     []time.Time // when each entered
 	released []line.Slot
 }
 
 var errAway = errors.New("the line is away")
 
-func (s *script) Enter(_ context.Context, _ time.Time, e line.Entry) (line.Decision, error) {
+func (s *script) Enter(_ context.Context, now time.Time, e line.Entry) (line.Decision, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.entries = append(s.entries, e)
+	s.entries, s.came = append(s.entries, e), append(s.came, now)
 	if s.err != nil {
 		return line.Decision{}, s.err
 	}
